@@ -1,0 +1,258 @@
+"""Every setting of the project, read once from the environment, failing at start by the variable's name.
+
+A number promised by the user's documents is a setting with that default; `limits` in `cleanroom` reads them from here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import secrets
+from pathlib import Path
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
+
+
+def env_int(name: str, default: int, *, at_least: int = 1, at_most: int | None = None) -> int:
+    """Read a whole number; a value that is none, or out of bounds, stops the start and names the variable."""
+    try:
+        value = env.int(name, default=default)
+    except (ValueError, ImproperlyConfigured) as error:
+        raise ImproperlyConfigured(f"{name} must be a whole number") from error
+    if value < at_least or (at_most is not None and value > at_most):
+        bound = f"at least {at_least}" if at_most is None else f"between {at_least} and {at_most}"
+        raise ImproperlyConfigured(f"{name} must be {bound}, not {value}")
+    return int(value)
+
+
+def env_path(name: str, default: Path) -> Path:
+    """Read a directory or file path; relative ones start at the project."""
+    value = env.str(name, default=str(default))
+    if not value.strip():
+        raise ImproperlyConfigured(f"{name} must not be blank")
+    return (BASE_DIR / Path(value).expanduser()).absolute()
+
+
+def env_loopback(name: str, default: str) -> str:
+    """Read a host to bind. Only loopback addresses are accepted: nothing here is made to face a network."""
+    value = env.str(name, default=default)
+    try:
+        loopback = ipaddress.ip_address(value).is_loopback
+    except ValueError:
+        loopback = value == "localhost"
+    if not loopback:
+        raise ImproperlyConfigured(f"{name} must be a loopback address, not {value}")
+    return value
+
+
+def env_url(name: str) -> str:
+    """Read an optional http or https address."""
+    value = env.str(name, default="").rstrip("/")
+    if value and not value.startswith(("http://", "https://")):
+        raise ImproperlyConfigured(f"{name} must start with http:// or https://")
+    return value
+
+
+def secret_key(path: Path) -> str:
+    """Return the stored key of this checkout, made on first use and readable by its owner only."""
+    given = env.str("DJANGO_SECRET_KEY", default="")
+    if given:
+        if len(given) < 32:
+            raise ImproperlyConfigured("DJANGO_SECRET_KEY must have at least 32 characters")
+        return given
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+        made.touch(mode=0o600)
+        made.write_text(secrets.token_urlsafe(48))
+        try:
+            path.hardlink_to(made)  # the first of several starting processes wins
+        except FileExistsError:
+            pass
+        made.unlink()
+    return path.read_text().strip()
+
+
+# ---------------------------------------------------------------- where things are
+VAR_DIR = env_path("CAPABILITY_VAR_DIR", BASE_DIR / "var")
+RUNS_DIR = VAR_DIR / "runs"  # one directory per live session: workspace and CODEX_HOME
+CODEX_TEMPLATES_DIR = VAR_DIR / "codex-homes"  # one template per Codex version and configuration
+NODE_MODULES = env_path("CAPABILITY_NODE_MODULES", BASE_DIR / "node_modules")
+VAR_DIR.mkdir(parents=True, exist_ok=True)
+
+HOST = env_loopback("HOST", "127.0.0.1")
+PORT = env_int("PORT", 4184, at_least=0, at_most=65535)
+
+# ---------------------------------------------------------------- the agent and its model
+CODEX_BIN = env.str("CODEX_BIN", default=str(NODE_MODULES / ".bin" / "codex"))
+CODEX_LOGIN_HOME = env_path("CODEX_HOME", Path("~/.codex"))  # whose auth.json a session links to
+MODEL_URL = env_url("CAPABILITY_MODEL_URL")  # a Responses-compatible endpoint; empty means Codex's own provider
+MODEL_NAME = env.str("CAPABILITY_MODEL", default="")
+MODEL_LABEL = env.str("CAPABILITY_MODEL_LABEL", default="")  # what the header calls the model
+
+# ---------------------------------------------------------------- bounds (source: clean-room seed, "Bounds")
+CLEANROOM_MAX_TURNS = env_int("CLEANROOM_MAX_TURNS", 24)
+CLEANROOM_MAX_MESSAGE_BYTES = env_int("CLEANROOM_MAX_MESSAGE_BYTES", 8192, at_most=16_384)
+CLEANROOM_MAX_ROOMS = env_int("CLEANROOM_MAX_ROOMS", 4, at_most=64)
+CLEANROOM_TURN_TIMEOUT_S = env_int("CLEANROOM_TURN_TIMEOUT_S", 120)
+CLEANROOM_COOKIE_DAYS = env_int("CLEANROOM_COOKIE_DAYS", 30)
+CLEANROOM_OPEN_TIMEOUT_S = env_int("CLEANROOM_OPEN_TIMEOUT_S", 10)
+CLEANROOM_IDLE_MINUTES = env_int("CLEANROOM_IDLE_MINUTES", 15)
+API_MAX_BODY_BYTES = env_int("API_MAX_BODY_BYTES", 65_536)
+STREAM_HEARTBEAT_S = env_int("STREAM_HEARTBEAT_S", 15)
+
+# ---------------------------------------------------------------- Django
+DEBUG = env.bool("DJANGO_DEBUG", default=False)
+SECRET_KEY = secret_key(VAR_DIR / "secret-key")
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]  # the API checks the exact Host and port itself
+ROOT_URLCONF = "capability.urls"
+ASGI_APPLICATION = "capability.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+
+INSTALLED_APPS = [
+    "daphne",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "rest_framework",
+    "mockcore",
+    "capability",
+    "evidence",
+    "cleanroom",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "capability.http.pages.ContentPolicy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+
+def databases() -> dict[str, Any]:
+    """SQLite in a file unless DATABASE_URL names another server. Source: design section 3."""
+    url = env.str("DATABASE_URL", default="")
+    config: dict[str, Any]
+    if not url:
+        config = {"ENGINE": "mockcore.sqlite", "NAME": str(VAR_DIR / "capability.sqlite3")}
+    else:
+        try:
+            config = environ.Env.db_url_config(url)
+        except Exception as error:
+            raise ImproperlyConfigured("DATABASE_URL is not a database address") from error
+        if config.get("ENGINE") == "django.db.backends.sqlite3":
+            config["ENGINE"] = "mockcore.sqlite"
+    if config["ENGINE"] == "mockcore.sqlite":
+        config["OPTIONS"] = {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
+        }
+        config["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}  # hosts and threads share it, so it is a file
+    return {"default": config}
+
+
+DATABASES = databases()
+CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+AUTH_PASSWORD_VALIDATORS: list[dict[str, str]] = []  # the only account is made by `manage.py operator`, at random
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_NAME = "capability_operator"
+SESSION_COOKIE_SAMESITE = "Strict"
+CSRF_COOKIE_SAMESITE = "Strict"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["capability.http.wire.StrictJSONParser"],
+    "EXCEPTION_HANDLER": "capability.http.errors.answer",
+    "UNAUTHENTICATED_USER": None,
+}
+
+# ---------------------------------------------------------------- static files: no build, every file immutable
+# Source of the choice: design section 3 ("Browser") and `cleanroom/decisions/`.
+VENDOR = {
+    "preact": "preact/dist",
+    "preact-hooks": "preact/hooks/dist",
+    "htm": "htm/dist",
+    "signals-core": "@preact/signals-core/dist",
+    "signals": "@preact/signals/dist",
+    "markdown-it": "markdown-it/dist/browser",
+    "dompurify": "dompurify/dist",
+}
+
+
+def build_id() -> str:
+    """A short hash over our browser modules and the npm lock: the path of every static file."""
+    digest = hashlib.sha256()
+    lock = BASE_DIR / "package-lock.json"
+    sources = sorted(BASE_DIR.glob("*/static/**/*"))
+    for path in [lock, *sources]:
+        if path.is_file():
+            digest.update(path.relative_to(BASE_DIR).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:12]
+
+
+BUILD_ID = build_id()
+STATIC_URL = f"/static/{BUILD_ID}/"
+STATIC_ROOT = VAR_DIR / "static" / BUILD_ID
+STATICFILES_DIRS = [
+    (f"vendor/{name}", str(NODE_MODULES / folder)) for name, folder in VENDOR.items() if (NODE_MODULES / folder).is_dir()
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+WHITENOISE_USE_FINDERS = not STATIC_ROOT.is_dir()
+
+
+def WHITENOISE_IMMUTABLE_FILE_TEST(path: str, url: str) -> bool:  # noqa: N802, ARG001
+    return True
+
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"redact": {"()": "capability.logs.RedactingFilter"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["redact"]}},
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="WARNING")},
+    "loggers": {"django.request": {"level": "ERROR"}, "daphne": {"level": "WARNING"}},
+}
