@@ -233,17 +233,21 @@ BUILD_ID = build_id()
 STATIC_URL = f"/static/{BUILD_ID}/"
 STATIC_ROOT = VAR_DIR / "static" / BUILD_ID
 STATICFILES_DIRS = [
-    (f"vendor/{name}", str(NODE_MODULES / folder)) for name, folder in VENDOR.items() if (NODE_MODULES / folder).is_dir()
+    (f"vendor/{name}", str(NODE_MODULES / folder))
+    for name, folder in VENDOR.items()
+    if (NODE_MODULES / folder).is_dir()
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
 WHITENOISE_ALLOW_ALL_ORIGINS = False
-WHITENOISE_USE_FINDERS = not STATIC_ROOT.is_dir()
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+STATIC_COLLECTED = STATIC_ROOT / ".collected"  # written when every file of this build is there, compressed
+WHITENOISE_USE_FINDERS = not STATIC_COLLECTED.exists()
 
 
-def WHITENOISE_IMMUTABLE_FILE_TEST(path: str, url: str) -> bool:  # noqa: N802, ARG001
+def WHITENOISE_IMMUTABLE_FILE_TEST(path: str, url: str) -> bool:  # noqa: N802
     return True
 
 

@@ -102,6 +102,8 @@ class RunFacts:
     """What authorization needs to know of a run, read fresh from the rows.
 
     `task` and `actor` are the JSON of reference A section 3.3, so `task["workMode"]`, `actor["capabilityGrants"]`.
+    Finishing a task releases `checkoutRunId`; `executionRunId` stays as the mark of the run that finished it, which may
+    go on reading it (`finished_by_run`).
     """
 
     run_id: str
@@ -111,6 +113,11 @@ class RunFacts:
     actor: JSON
     task: JSON
     state_revision: int
+
+    @property
+    def finished_by_run(self) -> bool:
+        """Say whether this very run finished its task: it no longer holds it, and may still read it."""
+        return bool(self.task["status"] == "done" and self.task["executionRunId"] == self.run_id)
 
 
 class ControlPlanePort(Protocol):
@@ -131,8 +138,12 @@ class ControlPlanePort(Protocol):
     def apply(self, envelope: Envelope) -> Outcome:
         """Apply one command in one transaction. A refusal changes no entity and leaves a decision record."""
 
-    def query(self, run_id: str, query: str, **arguments: Any) -> dict[str, Any]:
-        """Answer one named read of `queries.QUERIES` in the shape of reference A section 1.4."""
+    def query(self, run_id: str, query: str, /, **arguments: Any) -> dict[str, Any]:
+        """Answer one named read of `queries.QUERIES` in the shape of reference A section 1.4.
+
+        Arguments are the tool's inputs in snake case: `limit`, `key`, `actor_id`, `approval_id`, `query`, `statuses`.
+        What is not there raises a `Refusal` (`document_missing`, `actor_missing`, `approval_missing`).
+        """
 
     def state_revision(self) -> int:
         """Return the number of the newest state revision; 0 is the seed."""

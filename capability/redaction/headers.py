@@ -1,0 +1,118 @@
+"""Secrets that show by a word or a header before them: `Bearer …`, `Cookie: …`, `?code=…`, `curl -u …`.
+
+Pure: a text in, findings out.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+
+from capability.redaction.judging import (
+    JUDGED_CHARS,
+    PLACEHOLDER_STARTS,
+    PLAIN,
+    PRODUCT_ID,
+    Finding,
+    judged,
+    read_value,
+)
+from capability.redaction.shapes import is_joined_words
+
+# ---------------------------------------------------------------- -u user:password
+LOGIN = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user|-U)[ =]{0,2}[\"']?[^\s:\"']{0,128}+:")
+
+
+def find_logins(text: str) -> Iterator[Finding]:
+    """Yield the password of `curl -u name:password`."""
+    match = LOGIN.search(text)
+    while match:
+        value = read_value(text, match.end())
+        word = judged(text, value)
+        yield Finding(value.start, value.end, bool(word) and not word.isdigit() and word != "[REDACTED", value.open)
+        match = LOGIN.search(text, max(value.end, match.end()))
+
+
+# ---------------------------------------------------------------- Bearer …, Basic …, password is …
+SPOKEN = re.compile(r"(?<![A-Za-z0-9])(bearer|basic)(?:\s{1,4}|%20|\+)(?:token\s{1,4})?", re.IGNORECASE)
+CREDENTIAL = re.compile(r"[A-Za-z0-9._~+/=-]*+")
+STATED = re.compile(r"(?<![A-Za-z])(?:password|passphrase|passcode|passwd|pwd)\s{1,4}(?:is|was)\s{1,4}", re.IGNORECASE)
+STRONG = re.compile(r"(?=[^\d]*+\d)(?=.*[A-Za-z!@#$%^&*]).{4,}")
+
+
+def find_spoken(text: str) -> Iterator[Finding]:
+    """Yield what follows `Bearer` or `Basic` when it is a credential, not the next word of a sentence."""
+    for match in SPOKEN.finditer(text):
+        start = match.end()
+        end = CREDENTIAL.match(text, start).end()  # type: ignore[union-attr]
+        is_open = end == len(text)
+        while end > start and text[end - 1] in ".-":
+            end -= 1
+        judge = _is_basic if match.group(1).lower() == "basic" else _is_bearer
+        yield Finding(start, end, judge(text[start : min(end, start + 4 * JUDGED_CHARS)]), is_open)
+
+
+def _is_bearer(word: str) -> bool:
+    if len(word) < 8 or PLAIN.fullmatch(word) or PRODUCT_ID.fullmatch(word):
+        return len(word) >= 24 and word.isalpha()
+    return not is_joined_words(word)
+
+
+def _is_basic(word: str) -> bool:
+    try:
+        plain = base64.b64decode(word.rstrip("=") + "=" * (-len(word.rstrip("=")) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in plain and plain.isascii() and plain.decode("ascii").isprintable()
+
+
+def find_stated(text: str) -> Iterator[Finding]:
+    """Yield a password that a sentence tells: `my password is hunter2`."""
+    for match in STATED.finditer(text):
+        value = read_value(text, match.end())
+        word = judged(text, value)
+        strong = STRONG.fullmatch(word) is not None and not PRODUCT_ID.fullmatch(word)
+        yield Finding(value.start, value.end, strong and not word.startswith(PLACEHOLDER_STARTS), value.open)
+
+
+# ---------------------------------------------------------------- cookies and query parameters
+COOKIE = re.compile(
+    r"(?:(?<![A-Za-z0-9-])(set-)?cookie\\{0,8}[\"'`]?[ \t]{0,4}:[ \t]{0,4}|(?<!\S)--cookie[ =])"
+    r"\\{0,8}[\"'`]?",
+    re.IGNORECASE,
+)
+COOKIE_PAIR = re.compile(r"[!#$%&'*+.^_|~\w-]{1,128}+=")
+COOKIE_VALUE = re.compile(r"[^;\s\"'\\]*+")
+COOKIE_NEXT = re.compile(r";[ \t]{0,4}")
+QUERY = re.compile(
+    r"(?:[?&;#]|\\u0026)(?:code|state|key|sig|signature|x-amz-signature|x-goog-signature|sid)=([^&;#\s\"'<>`\\]*+)",
+    re.IGNORECASE,
+)
+QUERY_LEAST_CHARS = 10  # shorter values are states of things: `?state=open`
+
+
+def find_cookies(text: str) -> Iterator[Finding]:
+    """Yield every value of a `Cookie` header, and the first of a `Set-Cookie` header."""
+    match = COOKIE.search(text)
+    while match:
+        first = position = match.end()
+        pair = COOKIE_PAIR.match(text, position)
+        while pair:
+            position = COOKIE_VALUE.match(text, pair.end()).end()  # type: ignore[union-attr]
+            more = None if match.group(1) else COOKIE_NEXT.match(text, position)
+            yield Finding(pair.end(), position, position > pair.end(), False)
+            if len(text) in (position, more.end() if more else -1):
+                yield Finding(first, position, False, True)  # the header goes on: it is held back from its first value
+            pair = COOKIE_PAIR.match(text, more.end()) if more else None
+        match = COOKIE.search(text, position)
+
+
+def find_parameters(text: str) -> Iterator[Finding]:
+    """Yield the OAuth `code` and `state` and the signatures in a URL."""
+    for match in QUERY.finditer(text):
+        start, end = match.span(1)
+        word = text[start : min(end, start + JUDGED_CHARS)]
+        secret = len(word) >= QUERY_LEAST_CHARS and not is_joined_words(word)
+        yield Finding(start, end, secret, end == len(text))

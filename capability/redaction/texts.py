@@ -1,0 +1,162 @@
+"""Masking one text. JSON inside it, of any depth, is masked leaf by leaf in place, so that what parsed still parses."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from capability.redaction.folding import fold
+from capability.redaction.names import Kind, kind_of
+from capability.redaction.rules import find_spans, may_hold_secret
+from capability.redaction.shapes import Span
+
+MASK = "[REDACTED]"
+
+JSON_MAX_DEPTH = 8  # of JSON in strings in JSON …; what lies deeper is masked as plain text
+NAME_KEYS = frozenset({"name", "key", "header"})  # `{"name": "API_KEY", "value": …}`: the name is itself a value
+VALUE_KEYS = frozenset({"value", "values"})
+ISLAND_TRIES = 64  # a text may hold this many brackets that begin no JSON before the search for more is given up
+ISLAND = re.compile(r"[{\[](?=\s*[\"{\[])")
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]')
+decoder = json.JSONDecoder()
+
+
+def redact_text(text: str) -> str:
+    """Return `text` with every secret in it replaced by `[REDACTED]`, and everything else as it was.
+
+    A text without a secret comes back unchanged, byte for byte. Doing it twice is doing it once.
+    """
+    return _redact(text, 0)
+
+
+def _redact(text: str, depth: int) -> str:
+    if not may_hold_secret(text):
+        return text
+    if depth < JSON_MAX_DEPTH and '"' in text:
+        islands = list(_islands(text))
+        if islands == [(0, len(text))]:
+            return _redact_json(text, depth + 1)
+        if islands:
+            return _redact_around(text, islands, depth)
+    return mask_plain(text)
+
+
+def _redact_around(text: str, islands: list[Span], depth: int) -> str:
+    """Mask a text that holds JSON: the JSON leaf by leaf, unless what stands around it makes all of it secret."""
+    spans = [span for span in _plain_spans(text) if not any(a <= span[0] and span[1] <= b for a, b in islands)]
+    pieces = [(start, end, MASK) for start, end in spans]
+    for start, end in islands:
+        if not any(first < end and start < last for first, last in spans):
+            pieces.append((start, end, _redact_json(text[start:end], depth + 1)))
+    parts: list[str] = []
+    done = 0
+    for start, end, piece in sorted(pieces):
+        parts += [text[done:start], piece]
+        done = end
+    return "".join(parts) + text[done:]
+
+
+def mask_plain(text: str) -> str:
+    """Mask the spans of a text that is not looked at as JSON."""
+    return splice(text, _plain_spans(text))
+
+
+def _plain_spans(text: str) -> list[Span]:
+    folded = fold(text)
+    return [(folded.at(start), folded.at(end)) for start, end in find_spans(folded.text)]
+
+
+def splice(text: str, spans: list[Span]) -> str:
+    """Return `text` with each span replaced by the mask."""
+    if not spans:
+        return text
+    parts: list[str] = []
+    done = 0
+    for start, end in spans:
+        parts += [text[done:start], MASK]
+        done = end
+    return "".join(parts) + text[done:]
+
+
+def _islands(text: str) -> Iterator[Span]:
+    """Yield the JSON values in a text: the whole of it, its lines, or an object in a log line."""
+    if text[:1] == '"':
+        end = _decodes(text, 0)
+        if end is not None and not text[end:].strip():
+            yield 0, end
+            return
+    tries, position = 0, 0
+    while tries < ISLAND_TRIES:
+        bracket = ISLAND.search(text, position)
+        if not bracket:
+            return
+        end = _decodes(text, bracket.start())
+        if end is None:
+            tries += 1
+            position = bracket.start() + 1
+        else:
+            yield bracket.start(), end
+            position = end
+
+
+def _decodes(text: str, position: int) -> int | None:
+    try:
+        return decoder.raw_decode(text, position)[1]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _redact_json(source: str, depth: int) -> str:
+    """Mask the leaves of valid JSON where they stand. Spacing, numbers, order and doubled keys stay as written."""
+    parts: list[str] = []
+    done = 0
+    for start, end, text, protected in _strings(source):
+        masked = MASK if protected and text else _redact(text, depth)
+        if masked != text:
+            parts += [source[done:start], json.dumps(masked)]
+            done = end
+    return "".join(parts) + source[done:]
+
+
+class _Container:
+    """One open container on the way through JSON text."""
+
+    def __init__(self, *, is_object: bool, kind: Kind | None) -> None:
+        self.is_object = is_object
+        self.kind = kind  # what a name above promises of everything in here
+        self.key = ""
+        self.key_kind: Kind | None = None
+        self.named: Kind | None = None  # what `{"name": …}` says of the `value` beside it
+
+    def promised(self) -> Kind | None:
+        """Return what is promised of the value that comes next."""
+        return self.kind or self.key_kind or (self.named if self.key in VALUE_KEYS else None)
+
+
+def _strings(source: str) -> Iterator[tuple[int, int, str, bool]]:
+    """Yield each string of valid JSON: where it stands, its text, and whether a name above promises a secret."""
+    stack = [_Container(is_object=False, kind=None)]
+    is_key = False
+    for token in TOKEN.finditer(source):
+        mark = token.group()
+        top = stack[-1]
+        if mark in "{[":
+            stack.append(_Container(is_object=mark == "{", kind=_inherited(top.promised(), mark)))
+            is_key = mark == "{"
+        elif mark in "}]":
+            stack.pop()
+        elif mark in ",:":
+            is_key = mark == "," and top.is_object
+        else:
+            text = json.loads(mark, strict=False)
+            if is_key:
+                top.key, top.key_kind = text, kind_of(text)
+            elif top.is_object and top.key in NAME_KEYS:
+                top.named = kind_of(text)
+            yield token.start(), token.end(), text, not is_key and top.promised() is not None
+
+
+def _inherited(kind: Kind | None, mark: str) -> Kind | None:
+    """An object below a header's name is no header: our own records are called `authorization`."""
+    return None if kind is Kind.HEADER and mark == "{" else kind

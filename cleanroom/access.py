@@ -1,0 +1,75 @@
+"""Who may enter which room: the browser's capability cookie, and the one guarded getter.
+
+Absent, retired and not yours are the same 404. Source: reference B section 1.7; 30 days and renewal by the issue.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from datetime import datetime, timedelta
+
+from cleanroom.limits import Limits
+from cleanroom.models import BrowserCapability, ChatSession, Surface
+from mockcore.refusal import Refusal
+
+COOKIE_NAMES = {Surface.CLEANROOM: "paperclip_capability_chat"}
+COOKIE_VALUE = re.compile(r"[A-Za-z0-9_-]{43}")  # 32 bytes, base64url
+
+
+class UnknownSession(Refusal):
+    """There is no such chat, or it has ended."""
+
+    code = "unknown_session"
+
+
+def digest_of(value: str) -> str:
+    return hashlib.sha256(value.encode()).hexdigest()
+
+
+def held_capability(*, surface: str, presented: str | None, now: datetime) -> BrowserCapability | None:
+    """Return the live capability of a cookie value that this server issued, else None."""
+    if not presented or not COOKIE_VALUE.fullmatch(presented):
+        return None
+    found = BrowserCapability.objects.filter(
+        surface=surface, digest=digest_of(presented), revoked_at__isnull=True, expires_at__gt=now
+    ).first()
+    return found if found and hmac.compare_digest(found.digest, digest_of(presented)) else None
+
+
+def renew(capability: BrowserCapability, *, now: datetime, limits: Limits) -> None:
+    """Let a capability live its full time again; every open does."""
+    capability.expires_at = now + timedelta(seconds=limits.cookie_s)
+    capability.save(update_fields=["expires_at"])
+
+
+def mint(*, surface: str, now: datetime, limits: Limits) -> tuple[BrowserCapability, str]:
+    """Make a capability for a browser and return it with the cookie value, which is kept nowhere."""
+    value = secrets.token_urlsafe(32)
+    made = BrowserCapability.objects.create(
+        surface=surface,
+        digest=digest_of(value),
+        created_at=now,
+        expires_at=now + timedelta(seconds=limits.cookie_s),
+    )
+    return made, value
+
+
+def owned_session(*, session_id: str, presented: str | None, now: datetime, lock: bool = False) -> ChatSession:
+    """Return the open chat that this browser owns. Raises `UnknownSession`.
+
+    With `lock` (inside a transaction) the row stays locked until the end of it.
+    """
+    rows = ChatSession.objects.select_related("capability")
+    if lock:
+        rows = rows.select_for_update(of=("self",))
+    session = rows.filter(public_id=session_id, state=ChatSession.State.OPEN).first()
+    if session is None or not presented or not COOKIE_VALUE.fullmatch(presented):
+        raise UnknownSession
+    capability = session.capability
+    alive = capability.revoked_at is None and capability.expires_at > now
+    if not hmac.compare_digest(capability.digest, digest_of(presented)) or not alive:
+        raise UnknownSession
+    return session

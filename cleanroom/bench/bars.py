@@ -1,0 +1,107 @@
+"""Bars: what was measured, what it may be at most, and whether it is. Pure. Source: design section 11."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+OPEN_RATIO = 2.0
+OPEN_MS = 1000.0
+TURN_RATIO = 1.15
+CALL_P50_MS = 5.0
+CALL_P99_MS = 25.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """One number with its bar; `unit` is `x` for a ratio and `ms` for milliseconds."""
+
+    name: str
+    value: float
+    at_most: float
+    unit: str
+
+    @property
+    def holds(self) -> bool:
+        return self.value <= self.at_most
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """One row of the bench: the medians behind it, and its limits."""
+
+    name: str
+    rounds: int
+    limits: tuple[Limit, ...]
+    facts: Mapping[str, float] = field(default_factory=dict)  # milliseconds by name
+
+    @property
+    def holds(self) -> bool:
+        return all(limit.holds for limit in self.limits)
+
+    def as_json(self) -> dict[str, Any]:
+        limits = [
+            {
+                "name": one.name,
+                "value": round(one.value, 3),
+                "atMost": one.at_most,
+                "unit": one.unit,
+                "holds": one.holds,
+            }
+            for one in self.limits
+        ]
+        facts = {name: round(value, 2) for name, value in self.facts.items()}
+        return {"name": self.name, "rounds": self.rounds, "holds": self.holds, "limits": limits, "medianMs": facts}
+
+
+def open_bar(*, ours_ms: Sequence[float], raw_ms: Sequence[float]) -> Bar:
+    """Judge the opening of a room against raw Codex start plus thread start."""
+    ours, raw = statistics.median(ours_ms), statistics.median(raw_ms)
+    limits = (
+        Limit(name="ratio of medians", value=ours / raw, at_most=OPEN_RATIO, unit="x"),
+        Limit(name="median", value=ours, at_most=OPEN_MS, unit="ms"),
+    )
+    return Bar(name="open a clean room", rounds=len(ours_ms), limits=limits, facts={"ours": ours, "raw Codex": raw})
+
+
+def turn_bar(*, ours_ms: Sequence[float], raw_ms: Sequence[float]) -> Bar:
+    """Judge a turn with one tool call against the same turn driven raw."""
+    ours, raw = statistics.median(ours_ms), statistics.median(raw_ms)
+    limit = Limit(name="ratio of medians", value=ours / raw, at_most=TURN_RATIO, unit="x")
+    return Bar(
+        name="turn with one tool call", rounds=len(ours_ms), limits=(limit,), facts={"ours": ours, "raw Codex": raw}
+    )
+
+
+def call_bar(*, calls_ms: Sequence[float]) -> Bar:
+    """Judge our share of one tool call: look up, authorize, validate, write, journal."""
+    p50, p99 = percentile(calls_ms, 50), percentile(calls_ms, 99)
+    limits = (
+        Limit(name="p50", value=p50, at_most=CALL_P50_MS, unit="ms"),
+        Limit(name="p99", value=p99, at_most=CALL_P99_MS, unit="ms"),
+    )
+    return Bar(name="our share of a tool call", rounds=len(calls_ms), limits=limits, facts={"p50": p50, "p99": p99})
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """Return the smallest value that at least `percent` of the values do not exceed."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+
+
+def as_table(bars: Sequence[Bar]) -> str:
+    """Return the bars as a table for a person."""
+    lines = [f"{'':<26}{'measured':<34}{'value':>10}{'bar':>12}"]
+    for bar in bars:
+        facts = ", ".join(f"{name} {value:.1f} ms" for name, value in bar.facts.items())
+        for index, limit in enumerate(bar.limits):
+            unit = "×" if limit.unit == "x" else " ms"
+            places = 2 if limit.unit == "x" else 1
+            lines.append(
+                f"{bar.name if index == 0 else '':<26}{facts if index == 0 else '':<34}"
+                f"{limit.value:>9.{places}f}{unit:<3}{f'≤ {limit.at_most:g}{unit}':>9}   "
+                f"{limit.name:<18}{'ok' if limit.holds else 'OVER'}"
+            )
+    return "\n".join(lines)

@@ -1,0 +1,37 @@
+"""Asks the system, once per installed Codex, whether it allows the sandbox that every command must run in.
+
+Some systems forbid unprivileged namespaces. Then a thread gets no environment at all; nothing ever runs unsandboxed.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from cleanroom.codex.binary import CodexBinary
+from cleanroom.codex.config import PROFILE
+from cleanroom.codex.runner import Runner
+
+logger = logging.getLogger(__name__)
+
+PROBE_TIMEOUT_S = 8.0
+
+_verdicts: dict[str, bool] = {}  # by fingerprint: a system does not change its mind while we run
+
+
+async def is_allowed(*, binary: CodexBinary, workspace: Path, home: Path, environment: dict[str, str]) -> bool:
+    """Run `true` in the session's own profile, exactly as a command of the model would run. About 0.1 s, then kept."""
+    if binary.fingerprint not in _verdicts:
+        command = ["sandbox", "linux", "--permissions-profile", PROFILE, "-C", str(workspace), "/bin/true"]
+        runner = await Runner.start(argv=[str(binary.path), *command], directory=home, environment=environment)
+        try:
+            ended = await runner.run_to_end(timeout_s=PROBE_TIMEOUT_S)
+        except BaseException:
+            await runner.kill()
+            raise
+        if ended is None:
+            return False  # too slow to tell: asked again next time
+        _verdicts[binary.fingerprint] = ended.code == 0
+        if ended.code != 0:
+            logger.warning("this system forbids the sandbox of Codex: sessions get no commands")
+    return _verdicts[binary.fingerprint]

@@ -1,0 +1,520 @@
+"""One task owner per live session: it alone meets the agent. Commands come in, facts go out through the outbox.
+
+Everything here runs on the loop of `hostloop`; between two awaits nothing else changes a host. Every wait is bounded.
+What the agent says is turned into log events under our own names for turns and items, so that no provider id is stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from capability import authorizations
+from capability.binding import codex_dynamic_tools
+from capability.redaction import StreamRedactor, redact_text
+from cleanroom import agent as agents
+from cleanroom import exposure, limits, rooms, toolcalls
+from cleanroom.guard import guard
+from cleanroom.harness import (
+    HarnessEvent,
+    HarnessOperationAlreadyTerminalError,
+    HarnessSession,
+    HarnessUnavailableError,
+    OpenSession,
+    ToolAnswer,
+    ToolCall,
+    ToolDefinition,
+)
+from cleanroom.hostloop import host_loop
+from cleanroom.outbox import Outbox
+from cleanroom.rooms import Room
+from cleanroom.turns import TERMINAL, AlreadyTerminal, Turn, advance
+from evidence.follow import hub
+from evidence.record import Draft
+from mockcore.refusal import Refusal
+
+log = logging.getLogger(__name__)
+
+ENDINGS = {"turn.completed": "complete", "turn.interrupted": "stop", "turn.failed": "fail"}
+KEPT_SESSION_FACTS = ("model", "agentVersion", "sandboxed")
+CATCH_UP_S = 2.0
+
+
+@dataclass
+class ActiveTurn:
+    """The turn in hand. `by_user` and `timed_out` say why it was asked to stop."""
+
+    ordinal: int
+    message_id: str
+    state: Turn = Turn.STARTING
+    provider_id: str = ""
+    by_user: bool = False
+    timed_out: bool = False
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def alias(self) -> str:
+        return rooms.turn_alias(self.ordinal)
+
+
+class Host:
+    """The owner of one live session."""
+
+    def __init__(self, *, room: Room) -> None:
+        self.room = room
+        self._outbox = Outbox(session_id=room.session_id)
+        self._agent: HarnessSession | None = None
+        self._agent_lock = asyncio.Lock()
+        self._pump: asyncio.Task[None] | None = None
+        self._seen = 0
+        self._seen_more = asyncio.Event()
+        self._turn: ActiveTurn | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._aliases: dict[str, str] = {}  # provider turn id -> ours; kept for items that come after the end
+        self._items: dict[str, str] = {}
+        self._streams: dict[str, StreamRedactor] = {}
+        self._calls = 0
+        self._pending: set[str] = set()
+        self._attempts = 0
+        self._closing = False
+        self._quiet_since = asyncio.get_running_loop().time()
+
+    # ------------------------------------------------------------ commands
+    async def open(self) -> None:
+        """Start runner and agent and return when the agent is ready. Raises `HarnessUnavailableError`."""
+        await self._ensure_agent()
+
+    def begin(self, *, ordinal: int, message_id: str, text: str, answered: str | None = None) -> None:
+        """Start one turn that `sessions` has admitted and recorded; its end is an event, not an answer."""
+        if answered:
+            self._pending.discard(answered)
+        self._turn = turn = ActiveTurn(ordinal=ordinal, message_id=message_id)
+        self._spawn(self._run_turn(turn, text))
+
+    def forget_cards(self, ids: list[str]) -> None:
+        """Cards that the board's own message has settled are no longer watched."""
+        self._pending.difference_update(ids)
+
+    async def written(self) -> None:
+        """Return when everything said so far is in the log."""
+        await self._outbox.flush()
+
+    async def interrupt(self) -> None:
+        """Ask the active turn to stop, now or as soon as it has a name. Raises `AlreadyTerminal`."""
+        turn = self._turn
+        if turn is None or turn.state in TERMINAL:
+            raise AlreadyTerminal
+        first = not turn.by_user
+        turn.by_user = True
+        turn.state = advance(turn.state, "interrupt")
+        if first:
+            self._spawn(self._stop(turn, reason="interrupted by the board user"))
+
+    async def reconnect(self) -> None:
+        """Replace the runner and resume the same thread. Raises `HarnessUnavailableError`."""
+        await self._drop_agent(reason="reconnect")
+        await self._ensure_agent()
+
+    async def close(self, *, reason: str, remove: bool) -> None:
+        """End the agent, settle what is open, write what waits. With `remove`, the directories go too."""
+        if self._closing:
+            return
+        self._closing = True
+        turn = self._turn
+        if turn and turn.state not in TERMINAL:
+            code = "server_restarted" if reason == "server_shutdown" else "session_closed"
+            await self._settle(turn, "fail", {"code": code, "message": CLOSED_MESSAGES[code]})
+        await self._drop_agent(reason=reason)
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if not remove and self._attempts:
+            self._say_disconnected(reason, "The agent is resting; the next message wakes it.")
+        await self._outbox.close()
+        if remove:
+            await host_loop.rows(rooms.remove_directories, self.room)
+
+    async def rest(self) -> bool:
+        """Close the processes of a room that nobody watches and that has nothing to do. True if it was closed."""
+        quiet_s = asyncio.get_running_loop().time() - self._quiet_since
+        busy = self._turn is not None or self._agent is None or hub.followers(self.room.session_id)
+        if busy or quiet_s < limits.cleanroom().idle_s:
+            return False
+        await self._drop_agent(reason="idle")
+        self._say_disconnected("idle", "The agent is resting; the next message wakes it.")
+        await self._outbox.flush()
+        return True
+
+    # ------------------------------------------------------------ the agent's process
+    async def _ensure_agent(self) -> HarnessSession:
+        async with self._agent_lock:
+            if self._agent is None:
+                self._agent = await self._start_agent()
+            return self._agent
+
+    async def _start_agent(self) -> HarnessSession:
+        room = self.room
+        names, tools, calls, pending, snapshot = await host_loop.rows(self._prepare)
+        self._calls, self._pending = calls, set(pending)
+        request = OpenSession(
+            run_id=room.run_id,
+            normalized_session_id=room.session_id,
+            workspace=room.workspace,
+            home=room.home,
+            base_instructions=exposure.BASE_INSTRUCTIONS,
+            tools=tools,
+            withheld_tools=frozenset(names["withheld"]),
+            on_tool_call=self._on_tool_call,
+            last_source_seq=snapshot.last_source_seq if snapshot else 0,
+        )
+        driver = agents.make_driver()
+        if snapshot is None:
+            agent = await driver.open_session(request)
+        else:
+            agent = await driver.recover_session(request, snapshot)
+        self._attempts += 1
+        self._seen = request.last_source_seq
+        self._say_connected(agent, names)
+        self._pump = asyncio.create_task(self._take_events(agent))
+        await self._outbox.do(partial(rooms.save_snapshot, room.session_id, agent.snapshot()))
+        return agent
+
+    def _prepare(self) -> tuple[dict[str, list[str]], list[ToolDefinition], int, list[str], Any]:
+        room = self.room
+        rooms.require_living(room)
+        rooms.make_directories(room)
+        visible = room.dispatcher().list_tools(run_id=room.run_id)
+        tools = [
+            ToolDefinition(name=tool["name"], description=tool["description"], input_schema=tool["inputSchema"])
+            for tool in codex_dynamic_tools(visible)
+        ]
+        exposed = [tool.name for tool in tools]
+        names = {"exposed": exposed, "withheld": toolcalls.withheld(exposed)}
+        calls = authorizations.count_invocations(company_id=room.company_id)
+        return names, tools, calls, toolcalls.pending_ids(room), rooms.load_snapshot(room.session_id)
+
+    def _say_connected(self, agent: HarnessSession, names: dict[str, list[str]]) -> None:
+        process = agent.process()
+        facts = {
+            "agentVersion": process.agent_version,
+            "sandboxed": process.sandboxed,
+            "model": process.model,
+            "modelLabel": self.room.model_label or process.model,
+            "rehearsal": self.room.rehearsal,
+            "attempt": self._attempts,
+        }
+        self._put("runner.connected", facts)
+        self._put("runner.diagnostic", guard_facts(self.room, process.environment_keys))
+        exposed = {
+            "kind": "tool_exposure",
+            "operationIds": names["exposed"],
+            "withheldOperationIds": names["withheld"],
+            "scenarioId": exposure.SCENARIO_ID,
+        }
+        self._put("item.completed", exposed, item_id="tool-exposure")
+        if not process.sandboxed:
+            text = "This system does not allow a sandbox, so the agent cannot run commands here."
+            self._put("harness.diagnostic", {"code": "sandbox_unavailable", "message": text})
+
+    def _say_disconnected(self, code: str, message: str) -> None:
+        self._put("runner.disconnected", {"code": code, "message": message, "retryable": True})
+
+    async def _drop_agent(self, *, reason: str) -> None:
+        agent, self._agent = self._agent, None
+        if agent is not None:
+            await agent.close(reason=reason)
+        if self._pump is not None:
+            self._pump.cancel()
+            await asyncio.gather(self._pump, return_exceptions=True)
+            self._pump = None
+
+    # ------------------------------------------------------------ one turn
+    async def _run_turn(self, turn: ActiveTurn, text: str) -> None:
+        try:
+            async with asyncio.timeout(limits.cleanroom().turn_timeout_s):
+                agent = await self._ensure_agent()
+                if turn.state is Turn.INTERRUPT_QUEUED:
+                    await self._settle(turn, "stop", {"byUser": True})
+                    return
+                await agent.start_turn(message=text)
+                await turn.ended.wait()
+        except TimeoutError:
+            turn.timed_out = True
+            await self._stop(turn, reason="turn_timeout")
+        except Refusal as no:
+            await self._fail_start(turn, no)
+        except Exception:
+            log.exception("a turn could not be run")
+            await self._settle(
+                turn, "fail", {"code": "internal_error", "message": "The turn failed inside the server."}
+            )
+
+    async def _fail_start(self, turn: ActiveTurn, no: Refusal) -> None:
+        """A turn that could not start says why; only a live agent may still be mistaken for connected."""
+        if isinstance(no, HarnessUnavailableError) and self._agent is None:
+            self._say_disconnected(no.code, no.message)
+        await self._settle(turn, "fail", {"code": no.code, "message": no.message})
+
+    async def _stop(self, turn: ActiveTurn, *, reason: str) -> None:
+        """Interrupt, wait a bounded while for the agent to say so, else settle the turn ourselves and start afresh."""
+        try:
+            async with asyncio.timeout(limits.cleanroom().settle_s):
+                if self._agent is not None:
+                    with contextlib.suppress(HarnessOperationAlreadyTerminalError):
+                        await self._agent.interrupt(reason=reason)
+                await turn.ended.wait()
+                return
+        except (TimeoutError, Refusal):
+            pass
+        await self._settle(turn, "fail" if turn.timed_out else "stop", {"byUser": turn.by_user})
+        try:
+            await self.reconnect()
+        except HarnessUnavailableError as no:
+            self._say_disconnected(no.code, no.message)
+
+    async def _settle(self, turn: ActiveTurn, signal: str, payload: dict[str, Any]) -> None:
+        """End a turn once; the first ending wins."""
+        try:
+            turn.state = advance(turn.state, signal)
+        except AlreadyTerminal:
+            return
+        kind, payload = ending(turn, payload)
+        draft = Draft(type=kind, payload=payload, turn_id=turn.alias, source_kind="runner")
+        snapshot = self._agent.snapshot() if self._agent else None
+        if self._turn is turn:
+            self._turn = None
+        self._streams.clear()
+        self._quiet_since = asyncio.get_running_loop().time()
+        code = payload.get("code", "")
+        settle = partial(
+            rooms.settle_turn,
+            self.room.session_id,
+            turn.ordinal,
+            state=turn.state,
+            draft=draft,
+            code=code,
+            snapshot=snapshot,
+        )
+        try:
+            await self._outbox.do(settle)
+        finally:
+            turn.ended.set()
+
+    # ------------------------------------------------------------ what the agent says
+    async def _take_events(self, agent: HarnessSession) -> None:
+        lost = {"code": "codex_unavailable", "message": "The agent went away."}
+        try:
+            async for event in agent.events():
+                if event.type == "session.failed":
+                    lost = {"code": event.payload["code"], "message": event.payload["message"]}
+                await self._take(event)
+                self._seen = event.source_seq
+                self._seen_more.set()
+        except Exception:
+            log.exception("the events of an agent could not be read")
+        if self._agent is agent and not self._closing:
+            await self._lose(agent, lost)
+
+    async def _lose(self, agent: HarnessSession, lost: dict[str, str]) -> None:
+        self._agent = None
+        self._pump = None
+        self._say_disconnected(lost["code"], lost["message"])
+        if self._turn is not None:
+            await self._settle(self._turn, "fail", lost)
+        await agent.close(reason="lost", force=True)
+
+    async def _take(self, event: HarnessEvent) -> None:
+        if event.type == "turn.started":
+            await self._name_turn(event)
+        elif event.type in ENDINGS:
+            await self._end_turn(event)
+        elif event.type.startswith("item."):
+            self._take_item(event)
+        elif event.type in {"session.started", "session.resumed"}:
+            kept = {name: event.payload[name] for name in KEPT_SESSION_FACTS if name in event.payload}
+            self._put(event.type, kept, source_kind="runner")
+        elif event.type in {"session.failed", "harness.diagnostic", "harness.exited"}:
+            self._put(event.type, event.payload, turn_id=self._alias(event), source_kind="runner")
+
+    async def _name_turn(self, event: HarnessEvent) -> None:
+        turn = self._turn
+        if turn is None or turn.state not in {Turn.STARTING, Turn.INTERRUPT_QUEUED} or not event.turn_id:
+            return
+        turn.state = advance(turn.state, "name")
+        turn.provider_id = event.turn_id
+        self._aliases[event.turn_id] = turn.alias
+        name = partial(rooms.name_turn, self.room.session_id, turn.ordinal, event.turn_id)
+        self._put("turn.started", {}, turn_id=turn.alias, source_kind="runner")
+        await self._outbox.do(name)
+
+    async def _end_turn(self, event: HarnessEvent) -> None:
+        turn = self._turn
+        if turn is None or (event.turn_id and turn.provider_id not in {"", event.turn_id}):
+            return
+        await self._settle(turn, ENDINGS[event.type], dict(event.payload))
+
+    def _take_item(self, event: HarnessEvent) -> None:
+        alias, item = self._alias(event), self._item(event)
+        payload = dict(event.payload)
+        if event.type == "item.delta":
+            stream = self._streams.setdefault(item or "", StreamRedactor())
+            payload["text"] = stream.feed(payload["text"])
+            if not payload["text"]:
+                return
+        elif payload.get("kind") == "agent_message" and event.type != "item.started":
+            self._streams.pop(item or "", None)
+            payload["text"] = redact_text(payload.get("text", ""))
+        self._put(event.type, payload, turn_id=alias, item_id=item, source_kind="runner")
+
+    def _alias(self, event: HarnessEvent) -> str | None:
+        if not event.turn_id:
+            return self._turn.alias if self._turn else None
+        return self._aliases.get(event.turn_id)
+
+    def _item(self, event: HarnessEvent) -> str | None:
+        if event.item_id is None:
+            return None
+        if event.item_id not in self._items:
+            owner = (self._alias(event) or "turn-0").removeprefix("turn-")
+            self._items[event.item_id] = f"item-{owner}-{len(self._items) + 1}"
+        return self._items[event.item_id]
+
+    # ------------------------------------------------------------ tool calls
+    async def _on_tool_call(self, call: ToolCall) -> ToolAnswer:
+        await self._catch_up()
+        turn = self._turn
+        if turn is None or self._closing:
+            return ToolAnswer(success=False, text="The turn has ended; nothing was done.")
+        self._calls += 1
+        work = partial(
+            toolcalls.perform,
+            room=self.room,
+            call=call,
+            turn=turn.alias,
+            call_id=f"call-{self._calls}",
+            message_id=turn.message_id,
+            pending=frozenset(self._pending),
+        )
+        performed = await self._outbox.do(work)
+        self._pending.update(performed.opened)
+        self._pending.difference_update(performed.settled)
+        return performed.answer
+
+    async def _catch_up(self) -> None:
+        """Wait until everything the agent said before this call is in the outbox, so that the log keeps its order."""
+        agent = self._agent
+        if agent is None:
+            return
+        said = agent.snapshot().last_source_seq
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CATCH_UP_S):
+                while self._seen < said and self._agent is agent:
+                    self._seen_more.clear()
+                    await self._seen_more.wait()
+
+    # ------------------------------------------------------------ small parts
+    def _put(
+        self,
+        kind: str,
+        payload: dict[str, Any],
+        *,
+        turn_id: str | None = None,
+        item_id: str | None = None,
+        source_kind: str = "control_plane",
+    ) -> None:
+        self._outbox.put(Draft(type=kind, payload=payload, turn_id=turn_id, item_id=item_id, source_kind=source_kind))
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+CLOSED_MESSAGES = {
+    "server_restarted": "The server was restarted while this turn ran. The next message resumes the same thread.",
+    "session_closed": "The chat was closed while this turn ran.",
+    "turn_timeout": "The turn took longer than it may and was stopped. The chat goes on.",
+}
+
+
+def ending(turn: ActiveTurn, payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the terminal event of a settled turn: a timeout is a failure whatever the agent called it."""
+    if turn.timed_out and turn.state in {Turn.INTERRUPTED, Turn.FAILED}:
+        turn.state = Turn.FAILED
+        return "turn.failed", {"code": "turn_timeout", "message": CLOSED_MESSAGES["turn_timeout"]}
+    if turn.state is Turn.INTERRUPTED:
+        return "turn.interrupted", {**payload, "byUser": turn.by_user}
+    if turn.state is Turn.COMPLETED:
+        return "turn.completed", payload
+    code = payload.get("code") or "provider_error"
+    return "turn.failed", {**payload, "code": code, "message": payload.get("message") or "The turn failed."}
+
+
+def guard_facts(room: Room, environment_keys: tuple[str, ...]) -> dict[str, Any]:
+    """Return the network guard's row: what was measured, and what the child process was given."""
+    reading = guard.reading()
+    keys = [key for key in environment_keys if key.startswith("PAPERCLIP_")]
+    clean = not reading.requests and not keys
+    return {
+        "code": "network_guard",
+        "recordId": f"network-guard-{room.session_id}",
+        "outcome": "no_real_paperclip_request" if clean else "real_paperclip_request",
+        "requests": reading.requests,
+        "measured": reading.installed,
+        "environmentKeys": keys,
+        "reason": (
+            f"Real Paperclip API requests: {reading.requests}. "
+            f"Child PAPERCLIP_* environment keys: {', '.join(keys) or 'none'}."
+        ),
+    }
+
+
+# ---------------------------------------------------------------- all hosts of this process
+class Registry:
+    """The hosts of this process by session. Used on the host loop only."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, Host] = {}
+        self._watch: asyncio.Task[None] | None = None
+
+    def get(self, room: Room) -> Host:
+        """Return the room's host, made now if there is none."""
+        host = self._hosts.get(room.session_id)
+        if host is None:
+            host = self._hosts[room.session_id] = Host(room=room)
+        if self._watch is None:
+            self._watch = asyncio.create_task(self._rest_when_quiet())
+        return host
+
+    def find(self, session_id: str) -> Host | None:
+        return self._hosts.get(session_id)
+
+    async def close(self, session_id: str, *, reason: str, remove: bool) -> None:
+        """Close a room's host if it has one."""
+        host = self._hosts.pop(session_id, None)
+        if host is not None:
+            await host.close(reason=reason, remove=remove)
+
+    async def close_all(self) -> None:
+        """Close every host at once, as the server stops."""
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+        closing = [self.close(one, reason="server_shutdown", remove=False) for one in list(self._hosts)]
+        await asyncio.gather(*closing, return_exceptions=True)
+
+    async def _rest_when_quiet(self) -> None:
+        while True:
+            await asyncio.sleep(min(30.0, limits.cleanroom().idle_s))
+            for host in list(self._hosts.values()):
+                try:
+                    await host.rest()
+                except Exception:
+                    log.exception("a quiet room could not be put to rest")
+
+
+registry = Registry()

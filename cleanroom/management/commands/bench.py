@@ -1,0 +1,105 @@
+"""`manage.py bench`: the bars of design section 11, measured beside raw Codex in one go, as ratios."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from cleanroom.bench.bars import Bar, as_table, call_bar, open_bar, turn_bar
+from cleanroom.bench.rounds import BenchBroken, Times, laboratory, measure
+from cleanroom.bench.toolcall import measure_calls
+from cleanroom.rehearsal import MODEL_NAME
+from cleanroom.rehearsal.process import RehearsalDidNotStart, rehearsal_process
+from cleanroom.smoke.server import ServerDidNotStart, own_database, own_directory, own_server
+
+MAX_ROUNDS = 40
+CALLS_A_ROUND = 20
+CALLS_S = 300
+
+
+class Command(BaseCommand):
+    help = "Measure opening a room, a turn with a tool call and our share of a tool call against their bars."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--rounds", type=int, default=15, help=f"rounds of each, at most {MAX_ROUNDS}")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.add_argument("--strict", action="store_true", help="exit 1 when a bar does not hold")
+        parser.add_argument("--only-calls", type=int, default=0, help="internal: time N tool calls in this process")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["only_calls"]:
+            call_command("migrate", verbosity=0, interactive=False)
+            self.stdout.write(json.dumps(measure_calls(calls=options["only_calls"])))
+            return
+        rounds = min(MAX_ROUNDS, max(1, options["rounds"]))
+        try:
+            bars = asyncio.run(bench(rounds=rounds))
+        except (ServerDidNotStart, RehearsalDidNotStart, BenchBroken) as error:
+            raise CommandError(str(error)) from None
+        except asyncio.CancelledError:
+            raise CommandError("stopped before the end") from None
+        summary = {"rounds": rounds, "holds": all(bar.holds for bar in bars), "bars": [bar.as_json() for bar in bars]}
+        self.stdout.write(json.dumps(summary, indent=2) if options["json"] else as_table(bars))
+        if options["strict"] and not summary["holds"]:
+            sys.exit(1)
+
+
+async def bench(*, rounds: int) -> list[Bar]:
+    """Measure all three bars with directories, a database, a server and a model of our own."""
+    task = asyncio.current_task()
+    if task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    with own_directory("bench") as var:
+        times = await measure_sides(var, rounds=rounds)
+        calls = await asyncio.to_thread(calls_in_a_child, var, calls=rounds * CALLS_A_ROUND)
+    return [
+        open_bar(ours_ms=times.ours_open, raw_ms=times.raw_open),
+        turn_bar(ours_ms=times.ours_turn, raw_ms=times.raw_turn),
+        call_bar(calls_ms=calls),
+    ]
+
+
+async def measure_sides(var: Path, *, rounds: int) -> Times:
+    """Run opens and turns, ours and raw, against one model that answers at once."""
+    (var / "raw").mkdir()
+    (var / "server").mkdir()
+    room_for_all = {"CLEANROOM_MAX_ROOMS": "64", "CLEANROOM_MAX_TURNS": str(rounds + 10)}  # no round pays for eviction
+    async with rehearsal_process(pace_ms=0) as model_url:
+        environment = {"CAPABILITY_MODEL_URL": model_url, "CAPABILITY_MODEL": MODEL_NAME, **room_for_all}
+        async with (
+            own_server(var=var / "server", environment=environment) as address,
+            laboratory(directory=var / "raw", model_url=model_url) as lab,
+        ):
+            return await measure(address=address, lab=lab, rounds=rounds)
+
+
+def calls_in_a_child(var: Path, *, calls: int) -> list[float]:
+    """Time the tool calls in a process that has a fresh database, so that this one's is not written to."""
+    (var / "calls").mkdir()
+    command = [sys.executable, "manage.py", "bench", "--only-calls", str(calls)]
+    done = subprocess.run(
+        command,
+        cwd=settings.BASE_DIR,
+        env={**os.environ, **own_database(var / "calls")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=CALLS_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise BenchBroken(f"the tool calls could not be timed:\n{done.stderr[-2000:]}")
+    times: list[float] = json.loads(done.stdout)
+    return times

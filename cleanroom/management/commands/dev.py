@@ -1,0 +1,125 @@
+"""`manage.py dev`: the whole product in one process, plus the rehearsal model when it was asked for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from capability import serve
+from cleanroom import agent, operator, sessions
+from cleanroom.guard import guard
+
+REHEARSAL_START_S = 15
+NOT_SERVED = ["*.map", "*.ts", "*.cts", "*.mts", "*.cjs", "*.umd.js", "*.min.js"]  # parts of packages no page asks for
+
+
+class Command(BaseCommand):
+    help = "Serve the chat, the API, the sockets and the admin on a loopback address."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default=settings.HOST)
+        parser.add_argument("--port", type=int, default=settings.PORT, help="0 takes a free one")
+        parser.add_argument("--rehearsal", action="store_true", help="put the rehearsal model behind Codex")
+        parser.add_argument("--pace", type=int, default=None, help="milliseconds between the rehearsal model's words")
+        parser.add_argument("--migrate", action="store_true", help="bring the database up to date first")
+        parser.add_argument("--exit-with-parent", action="store_true", help="stop when standard input is closed")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        guard.install()
+        if options["migrate"]:
+            call_command("migrate", verbosity=0, interactive=False)
+            collect_static()
+        password = operator.ensure_operator()
+        rehearsal = start_rehearsal(pace=options["pace"]) if options["rehearsal"] else None
+        cut = sessions.settle_cut_rooms()
+        if options["exit_with_parent"]:
+            threading.Thread(target=_stop_at_end_of_input, daemon=True).start()
+
+        def ready(host: str, port: int) -> None:
+            self._say(host, port, password, cut)
+
+        try:
+            serve.serve(
+                host=options["host"],
+                port=options["port"],
+                application="capability.asgi:application",
+                on_ready=ready,
+                on_stop=sessions.close_all,
+            )
+        except serve.AddressInUse as error:
+            raise CommandError(str(error)) from None
+        finally:
+            if rehearsal is not None:
+                rehearsal.terminate()
+                rehearsal.wait(5)
+
+    def _say(self, host: str, port: int, password: Path, cut: int) -> None:
+        model = agent.model()
+        database = settings.DATABASES["default"]
+        self.stdout.write(f"Chat      http://{host}:{port}/#/chat")
+        self.stdout.write(f"Admin     http://{host}:{port}/admin/  name {operator.NAME}, password in {shown(password)}")
+        self.stdout.write(f"Model     {model.label or 'the default of your Codex login'}")
+        self.stdout.write(
+            f"Database  {shown(Path(str(database['NAME']))) if 'sqlite' in database['ENGINE'] else 'PostgreSQL'}"
+        )
+        if cut:
+            self.stdout.write(f"Restarted {cut} turn(s) were cut by the last stop and are marked as failed")
+        self.stdout.flush()
+
+
+def collect_static() -> None:
+    """Collect and compress the browser's files once for each build, and drop those of earlier builds."""
+    marker = Path(settings.STATIC_COLLECTED)
+    if not marker.exists():
+        for earlier in marker.parent.parent.iterdir():
+            if earlier != marker.parent:
+                shutil.rmtree(earlier, ignore_errors=True)
+        call_command("collectstatic", verbosity=0, interactive=False, ignore_patterns=NOT_SERVED)
+        marker.touch()
+    settings.WHITENOISE_USE_FINDERS = False
+
+
+def shown(path: Path) -> str:
+    """Return a path as a person in the project would write it."""
+    try:
+        return str(path.relative_to(settings.BASE_DIR))
+    except ValueError:
+        return str(path)
+
+
+def start_rehearsal(*, pace: int | None) -> subprocess.Popen[str]:
+    """Start the rehearsal model and put its address behind Codex. It dies with us: its standard input closes."""
+    command = [sys.executable, "-m", "cleanroom.rehearsal", "--port", "0"]
+    if pace is not None:
+        command += ["--pace", str(pace)]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=settings.BASE_DIR)
+    assert child.stdout is not None
+    timer = threading.Timer(REHEARSAL_START_S, child.kill)
+    timer.start()
+    line = child.stdout.readline()
+    timer.cancel()
+    address = next((word for word in line.split() if word.startswith("http://")), None)
+    if address is None:
+        raise CommandError("The rehearsal model did not start.")
+    settings.MODEL_URL = address.rstrip("/")
+    settings.MODEL_NAME = "rehearsal"
+    settings.MODEL_LABEL = agent.REHEARSAL_LABEL
+    return child
+
+
+def _stop_at_end_of_input() -> None:
+    while sys.stdin.buffer.read(4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,142 @@
+"""Taking a person's words apart: quoted text, the words after a colon, names, options, numbers. Pure.
+
+Words in quotes or after a colon are taken exactly and are never read as a request. "then" starts the next request.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+QUOTES = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|`([^`\n]+)`|‘([^’\n]+)’|(?<![\w'])'([^'\n]+)'(?!\w)")
+THEN = re.compile(r"\n|[,.;]?\s+(?:and\s+)?then\b", re.IGNORECASE)
+COLON = re.compile(r"^(?:[^.;:\n?!]|\.(?=\w)){0,80}?:\s+(?=\S)")
+SAYING = re.compile(
+    r"\b(?:that says|which says|saying|with the (?:text|words|body|note)|because|that)\s+(?P<words>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+LEADS_ON = r"(?:with|saying|that|about|and|then|which|containing|because|for|on|in)\b"
+NAMED = re.compile(
+    rf"\b(?:called|named|titled|with the (?:title|name|key))\s+(?P<name>\w[\w.-]*(?: (?!{LEADS_ON})\w[\w.-]*)*)",
+    re.IGNORECASE,
+)
+ABOUT = re.compile(r"\b(?:about|on|for)\s+(?P<words>[^.;:\n]+)", re.IGNORECASE)
+TURNED = {"i": "you", "me": "you", "my": "your", "mine": "yours", "we": "you", "us": "you", "our": "your", "am": "are"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clause:
+    """The part of a message that belongs to one request. `tail` is what follows the words that named the request."""
+
+    text: str
+    tail: str
+
+    @property
+    def quoted(self) -> tuple[str, ...]:
+        return tuple(next(part for part in match.groups() if part is not None) for match in QUOTES.finditer(self.text))
+
+    @property
+    def after_colon(self) -> str:
+        match = COLON.search(hide_quotes(self.tail))
+        return tidy(self.tail[match.end() :]) if match else ""
+
+    @property
+    def exact(self) -> str:
+        """The words to use as they are: after a colon, in quotes, or after "that" or "saying". Empty when none."""
+        if self.after_colon:
+            return self.after_colon
+        unnamed = [words for words in self.quoted if words != self.name]
+        if unnamed:
+            return " ".join(unnamed).strip()
+        match = SAYING.search(self.tail)
+        return tidy(match["words"]) if match else ""
+
+    @property
+    def name(self) -> str:
+        """What a thing is to be called: `called Plan B`, `titled "Plan B"`. Empty when not said."""
+        match = re.search(r"\b(?:called|named|titled|with the (?:title|name|key))\s+$", self.before_first_quote)
+        if match and self.quoted:
+            return self.quoted[0]
+        named = NAMED.search(hide_quotes(self.text))
+        return named["name"].strip(" .") if named else ""
+
+    @property
+    def about(self) -> str:
+        match = ABOUT.search(self.text)
+        return tidy(match["words"]) if match else ""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The choices in the exact words: `red, green or blue`. Empty when there are fewer than two."""
+        if len(self.quoted) > 1:
+            return self.quoted
+        words = self.after_colon or self.exact
+        found = [part.strip(" .?!\"'“”") for part in re.split(r",\s*(?:or|and)\s+|[,;/]\s*|\s+or\s+|\s+and\s+", words)]
+        return tuple(part for part in found if part) if sum(map(bool, found)) > 1 else ()
+
+    @property
+    def number(self) -> int | None:
+        match = re.search(r"\b(\d{1,6})\b", self.text)
+        return int(match[1]) if match else None
+
+    @property
+    def before_first_quote(self) -> str:
+        match = QUOTES.search(self.text)
+        return self.text[: match.start()] if match else ""
+
+
+def hide_quotes(text: str) -> str:
+    """Return the text with what is in quotes overwritten, character for character, so that nothing in it matches."""
+    return QUOTES.sub(lambda match: "\0" * len(match[0]), text)
+
+
+def tidy(words: str) -> str:
+    """Strip spaces, one pair of surrounding quotes, and a dangling "and" or comma."""
+    words = re.sub(r"[\s,;]+(?:and)?\s*$", "", words.strip())
+    whole = QUOTES.fullmatch(words)
+    return next(part for part in whole.groups() if part is not None).strip() if whole else words
+
+
+def exact_words(text: str, start: int, *, greedy: bool) -> tuple[int, int] | None:
+    """Return where exact words that open right after `start` begin and end; None when none open.
+
+    They open after a colon. With `greedy` they open at once: one quoted piece, else everything up to "then".
+    """
+    colon = COLON.search(text[start:])
+    begin = start + (colon.end() if colon else len(text[start:]) - len(text[start:].lstrip()))
+    quoted = QUOTES.match(text, begin)
+    if greedy and quoted:
+        return begin, quoted.end()
+    if not colon and not greedy:
+        return None
+    stop = THEN.search(text, begin)
+    return begin, stop.start() if stop else len(text)
+
+
+def turned_around(words: str) -> str:
+    """Say a person's words back to them: `which colour I like` becomes `which colour you like`."""
+    return re.sub(r"\b[A-Za-z]+\b", lambda match: TURNED.get(match[0].lower(), match[0]), words)
+
+
+def one_sentence(words: str, *, limit: int = 400) -> str:
+    """Return the words as one sentence: a capital first, a full stop last, bounded."""
+    words = " ".join(words.split())
+    if len(words) > limit:
+        words = words[: limit - 1].rstrip() + "…"
+    if not words:
+        return ""
+    return words[0].upper() + words[1:] + ("" if words[-1] in ".!?…" else ".")
+
+
+def slug(words: str, *, limit: int = 60) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:limit].strip("-") or "notes"
+
+
+def shortened(text: str, *, limit: int = 240) -> str:
+    text = text.strip()
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def in_words(items: list[str]) -> str:
+    """Join a list as a person would: `a, b and c`."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""

@@ -1,0 +1,167 @@
+"""A room as its host knows it, and the rows a host writes: turns, the agent's snapshot, directories.
+
+Plain functions on rows, called from the host's pool of threads. Knows no agent and no browser.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from mockcore.plane import MockControlPlane
+
+from capability.dispatcher import Dispatcher, Scenario
+from cleanroom import exposure
+from cleanroom.harness import SessionSnapshot
+from cleanroom.models import ChatSession, ChatTurn
+from cleanroom.turns import TERMINAL, Turn
+from evidence import record
+from evidence.record import Draft
+from mockcore.refusal import Refusal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """The facts of a room that never change while it lives."""
+
+    session_id: str
+    run_id: str
+    company_id: str
+    actor_id: str
+    task_id: str
+    identifier: str
+    model_label: str
+    rehearsal: bool
+
+    @property
+    def directory(self) -> Path:
+        return Path(settings.RUNS_DIR) / self.session_id
+
+    @property
+    def workspace(self) -> Path:
+        return self.directory / "workspace"
+
+    @property
+    def home(self) -> Path:
+        return self.directory / "home"
+
+    def port(self) -> MockControlPlane:
+        return MockControlPlane(company_id=self.company_id)
+
+    def dispatcher(self) -> Dispatcher:
+        scenario = Scenario(
+            id=exposure.SCENARIO_ID,
+            claims=frozenset(exposure.CLEAN_ROOM_CLAIMS),
+            allowed_interaction_kinds=frozenset(exposure.INTERACTION_KINDS),
+            enable_generic_api_request=False,
+        )
+        return Dispatcher(port=self.port(), scenario=scenario, explicit_claims=frozenset(exposure.CLEAN_ROOM_CLAIMS))
+
+
+def room_of(session: ChatSession) -> Room:
+    """Return the room of a row."""
+    return Room(
+        session_id=session.public_id,
+        run_id=session.run_id,
+        company_id=session.company_id,
+        actor_id=session.actor_id,
+        task_id=session.task_id,
+        identifier=session.identifier,
+        model_label=session.model_label,
+        rehearsal=session.rehearsal,
+    )
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def stamp() -> str:
+    """Return the present moment as the log writes it: ISO 8601 with milliseconds, UTC."""
+    return now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def turn_alias(ordinal: int) -> str:
+    return f"turn-{ordinal}"
+
+
+def load_snapshot(session_id: str) -> SessionSnapshot | None:
+    """Return what is needed to resume the agent's thread, or None when it never started."""
+    stored = ChatSession.objects.values_list("snapshot", flat=True).get(public_id=session_id)
+    if not stored:
+        return None
+    values = json.loads(stored)
+    values["terminal_turns"] = tuple((turn, mark) for turn, mark in values["terminal_turns"])
+    return SessionSnapshot(**values)
+
+
+def save_snapshot(session_id: str, snapshot: SessionSnapshot | None) -> None:
+    """Keep the newest snapshot of the agent's session."""
+    if snapshot is not None:
+        ChatSession.objects.filter(public_id=session_id).update(snapshot=json.dumps(asdict(snapshot)))
+
+
+def name_turn(session_id: str, ordinal: int, provider_turn_id: str) -> None:
+    """Remember the provider's id of a turn that has started."""
+    ChatTurn.objects.filter(session__public_id=session_id, ordinal=ordinal).update(
+        state=Turn.RUNNING, provider_turn_id=provider_turn_id
+    )
+
+
+def settle_turn(
+    session_id: str, ordinal: int, *, state: Turn, draft: Draft, code: str = "", snapshot: SessionSnapshot | None = None
+) -> bool:
+    """End a turn once: its row, its last event and the agent's snapshot in one transaction. False if it had ended."""
+    with transaction.atomic():
+        live = ChatTurn.objects.filter(session__public_id=session_id, ordinal=ordinal).exclude(state__in=TERMINAL)
+        if not live.update(state=state, error_code=code, ended_at=now()):
+            return False
+        save_snapshot(session_id, snapshot)
+        record.append(session_id=session_id, drafts=[draft])
+    return True
+
+
+class RoomRetired(Refusal):
+    """This chat has ended."""
+
+    code = "unknown_session"
+
+
+def require_living(room: Room) -> None:
+    """Refuse to start an agent for a room that was retired in the meantime."""
+    if not ChatSession.objects.filter(public_id=room.session_id).exclude(state=ChatSession.State.RETIRED).exists():
+        raise RoomRetired
+
+
+def make_directories(room: Room) -> None:
+    """Make the room's own directories, readable by nobody else."""
+    Path(settings.RUNS_DIR).mkdir(parents=True, exist_ok=True, mode=0o700)
+    room.directory.mkdir(exist_ok=True, mode=0o700)
+    room.workspace.mkdir(exist_ok=True, mode=0o700)
+
+
+def remove_directories(room: Room) -> None:
+    """Remove workspace and CODEX_HOME. Links planted inside are removed, never followed."""
+    shutil.rmtree(room.directory, ignore_errors=True)
+
+
+def issue_header(port: MockControlPlane, room: Room) -> dict[str, Any]:
+    """Return the header fields of the room's issue, fresh from the rows."""
+    facts = port.facts(room.run_id)
+    task = facts.task
+    return {
+        "identifier": task["identifier"],
+        "title": task["title"],
+        "status": task["status"],
+        "priority": task["priority"],
+        "assignee": facts.actor["name"],
+        "runState": facts.status,
+        "scenarioId": exposure.SCENARIO_ID,
+        "fixtureProfile": "clean-room",
+    }

@@ -1,0 +1,86 @@
+// composer_view.js: where a person writes. Enter sends, Shift+Enter breaks the line, and an Enter that belongs to an
+// input method sends nothing.
+// @ts-check
+import { useEffect, useRef } from 'preact/hooks'
+import { html, useRoom } from '../html.js'
+import { counter } from '../bytes.js'
+import { Send, Stop } from './icons.js'
+
+/** @param {{ onSent: () => void }} props */
+export function Composer({ onSent }) {
+  const room = useRoom()
+  const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null))
+  const session = room.store.head.value
+  const roomId = session?.sessionId
+  useEffect(() => field.current?.focus({ preventScroll: true }), [roomId])
+  if (!session) return null
+  const state = room.composerState.value
+  const count = counter(room.draft.value, session.limits.maxMessageBytes)
+  const send = () => {
+    if (!room.maySend.peek()) return
+    room.send()
+    onSent()
+  }
+  return html`
+    <form class="composer" data-composer-state=${state} onSubmit=${(/** @type {Event} */ event) => stopEvent(event, send)}>
+      <label class="hidden-visually" for="message">Message to Codex</label>
+      <div class="grow" data-text=${`${room.draft.value}\n`}>
+        <textarea
+          ref=${field}
+          id="message"
+          name="message"
+          rows="1"
+          dir="auto"
+          placeholder=${PLACEHOLDERS[state] ?? PLACEHOLDERS.ready}
+          aria-describedby="composer-helper"
+          aria-invalid=${count.over ? 'true' : null}
+          value=${room.draft.value}
+          onInput=${(/** @type {any} */ event) => room.write(event.currentTarget.value)}
+          onKeyDown=${(/** @type {KeyboardEvent} */ event) => isSend(event) && stopEvent(event, send)}
+        ></textarea>
+      </div>
+      <div class="composer-row">
+        <p class="helper" id="composer-helper">${helper(room, session.view.composer)}</p>
+        ${count.shown ? html`<span class="count" data-over=${count.over} data-testid="byte-count">${count.text}</span>` : null}
+        <${StopButton} state=${state} />
+        <button type="submit" class="button primary send" disabled=${!room.maySend.value} data-testid="send"><${Send} />Send</button>
+      </div>
+    </form>
+  `
+}
+
+/** @param {{ state: string }} props */
+function StopButton({ state }) {
+  const room = useRoom()
+  if (state !== 'streaming' || room.pending.value?.cursor === null) return null
+  return html`
+    <button type="button" class="button stop" data-testid="stop" disabled=${room.stopping.value !== ''} onClick=${room.stop}>
+      <${Stop} />${room.stopping.value ? 'Stopping' : 'Stop'}
+    </button>
+  `
+}
+
+/** @type {Record<string, string>} */
+const PLACEHOLDERS = {
+  ready: 'Message Codex',
+  streaming: 'Write the next message while Codex works',
+  waiting: 'Answer on the card, or write instead',
+}
+
+/** @param {import('../room.js').Room} room @param {import('../types.js').Composer} composer */
+function helper(room, composer) {
+  if (room.line.value === 'lost') return 'Not connected. What you write is kept.'
+  if (room.returned.value) return 'Your message is back. It was not sent again.'
+  return composer.helper
+}
+
+/** An Enter that ends a composition reports `isComposing`, or the code 229 in older browsers. */
+export function isSend(/** @type {KeyboardEvent} */ event) {
+  return event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229
+}
+
+/** @param {Event} event @param {() => void} act */
+function stopEvent(event, act) {
+  event.preventDefault()
+  act()
+}

@@ -1,0 +1,25 @@
+// message.js: what people and the agent say.
+// @ts-check
+import { html } from '../html.js'
+import { Markdown } from './markdown_view.js'
+
+/** @param {{ item: any, sending?: boolean }} props */
+export function UserMessage({ item, sending = false }) {
+  return html`
+    <article class="user" aria-label=${item.author || 'Board user'} data-kind="user_message" data-sending=${sending}>
+      <div class="bubble" dir="auto">${item.body}</div>
+      ${sending ? html`<p class="muted under">Sending…</p>` : null}
+      ${item.redacted ? html`<p class="muted under">What looked like a secret was sent to Codex but is not kept or shown.</p>` : null}
+    </article>
+  `
+}
+
+/** @param {{ item: any }} props */
+export function AgentMessage({ item }) {
+  if (!item.body && !item.streaming) return null
+  return html`
+    <article class="agent" aria-label=${item.author || 'Codex'} data-kind="agent_message" data-streaming=${Boolean(item.streaming)}>
+      <${Markdown} text=${item.body} />
+    </article>
+  `
+}

@@ -1,0 +1,165 @@
+"""One tool call of the agent, from the dispatcher's answer to the events that show it. Runs in one transaction."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from capability.catalog import LIVE_OPERATIONS, find_operation
+from capability.dispatcher import Call, Dispatched
+from cleanroom import cards
+from cleanroom.cards import Item, Made
+from cleanroom.harness import ToolAnswer, ToolCall
+from cleanroom.rooms import Room, issue_header, stamp
+from evidence import record
+from evidence.record import Draft
+from mockcore import history
+
+SUMMARY_CHARS = 500
+DISPOSITIONS = {"finish_task": "summary", "block_task": "reason", "request_review": "summary"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Performed:
+    """What a call came to: the answer for the agent, and which cards now wait for the board."""
+
+    answer: ToolAnswer
+    opened: tuple[str, ...] = ()
+    settled: tuple[str, ...] = ()
+
+
+def perform(
+    *, room: Room, call: ToolCall, turn: str, call_id: str, message_id: str, pending: frozenset[str]
+) -> Performed:
+    """Dispatch one call and append its events; the mutation, its authorization and its events commit together."""
+    with transaction.atomic():
+        dispatched = room.dispatcher().dispatch(
+            Call(
+                run_id=room.run_id,
+                call_id=call_id,
+                operation_id=call.operation_id,
+                input=call.arguments,
+                turn_id=turn,
+                message_id=message_id,
+            )
+        )
+        facts = _facts(call, call_id)
+        made = _made(room, call, call_id, dispatched)
+        opened = cards.cards_of(made) if made else []
+        closed = settled_cards(room, pending) if made else []
+        drafts = [
+            Draft(type="item.started", payload=facts, turn_id=turn, item_id=call_id),
+            _outcome(facts, dispatched, made, turn, call_id),
+            *(Draft(type="interaction.request.materialized", payload={"card": card}, turn_id=turn) for card in opened),
+            *(Draft(type="interaction.response.resolved", payload={"card": card}, turn_id=turn) for card in closed),
+        ]
+        if made:
+            header = {"issue": issue_header(room.port(), room)}
+            drafts.append(Draft(type="issue.status.decision.applied", payload=header, turn_id=turn))
+        record.append(session_id=room.session_id, drafts=drafts)
+    return Performed(
+        answer=ToolAnswer(success=bool(dispatched.envelope["ok"]), text=json.dumps(dispatched.envelope)),
+        opened=tuple(card["interactionId"] for card in opened),
+        settled=tuple(card["interactionId"] for card in closed),
+    )
+
+
+def settled_cards(room: Room, pending: frozenset[str]) -> list[Item]:
+    """Return the cards that were pending and are so no more, because of what just happened."""
+    if not pending:
+        return []
+    refs = [f"{'approval' if one.startswith('approval') else 'interaction'}:{one}" for one in sorted(pending)]
+    found = history.entities(company_id=room.company_id, refs=refs)
+    at = stamp()
+    out = []
+    for ref, entity in found.items():
+        if entity["status"] != "pending":
+            draw = cards.approval_card if ref.startswith("approval:") else cards.interaction_card
+            out.append(draw(entity, at=at))
+    return out
+
+
+def _facts(call: ToolCall, call_id: str) -> dict[str, Any]:
+    """Return what may be shown of a call before it is answered: declared field names, never their values."""
+    operation = find_operation(call.operation_id)
+    declared = set(operation.input_schema.get("properties", {})) if operation else set()
+    given = set(call.arguments) if isinstance(call.arguments, dict) else set()
+    fields = sorted(given & declared)
+    if undeclared := len(given - declared):
+        fields.append(f"{undeclared} undeclared")
+    facts: dict[str, Any] = {
+        "kind": "semantic_tool",
+        "callId": call_id,
+        "operationId": call.operation_id,
+        "title": operation.title if operation else call.operation_id,
+        "fields": fields,
+    }
+    spoken = DISPOSITIONS.get(call.operation_id)
+    if spoken and isinstance(call.arguments, dict) and isinstance(call.arguments.get(spoken), str):
+        facts["dispositionSummary"] = call.arguments[spoken][:SUMMARY_CHARS]
+    return facts
+
+
+def _outcome(facts: dict[str, Any], dispatched: Dispatched, made: Made | None, turn: str, call_id: str) -> Draft:
+    envelope = dispatched.envelope
+    payload = {
+        **facts,
+        "ok": envelope["ok"],
+        "beforeRevision": dispatched.before_revision,
+        "stateRevision": envelope["stateRevision"],
+        "authorizationId": dispatched.authorization_id,
+        "summary": _summary(dispatched),
+        "records": cards.records_of(made) if made else [],
+    }
+    if not envelope["ok"]:
+        payload["denial"] = {name: value for name, value in envelope["denial"].items() if name != "schema"}
+        return Draft(type="item.failed", payload=payload, turn_id=turn, item_id=call_id)
+    if dispatched.applied:
+        payload["result"] = dispatched.applied.as_json()
+    return Draft(type="item.completed", payload=payload, turn_id=turn, item_id=call_id)
+
+
+def _summary(dispatched: Dispatched) -> str:
+    envelope, applied = dispatched.envelope, dispatched.applied
+    if not envelope["ok"]:
+        return str(envelope["denial"]["message"])
+    if applied is None:
+        return f"read at revision {envelope['stateRevision']}"
+    if applied.disposition == "duplicate":
+        return f"already applied at revision {applied.state_revision}; nothing changed"
+    return f"revision {dispatched.before_revision} → {applied.state_revision}"
+
+
+def _made(room: Room, call: ToolCall, call_id: str, dispatched: Dispatched) -> Made | None:
+    applied = dispatched.applied
+    if applied is None or applied.disposition != "applied":
+        return None
+    blockers = call.arguments.get("blockedByTaskIds") or []
+    refs = [*applied.entity_refs, *(f"wake:{wake}" for wake in applied.scheduled_wake_ids)]
+    refs += [f"task:{task}" for task in blockers]
+    return Made(
+        operation_id=call.operation_id,
+        call_id=call_id,
+        applied=applied,
+        entities=history.entities(company_id=room.company_id, refs=list(dict.fromkeys(refs))),
+        input=call.arguments,
+        actor="Mock Agent",
+        task_id=room.task_id,
+        task_identifier=room.identifier,
+        at=stamp(),
+    )
+
+
+def withheld(exposed: list[str]) -> list[str]:
+    """Return the catalog names that this run is not offered."""
+    return sorted({operation.id for operation in LIVE_OPERATIONS} - set(exposed))
+
+
+def pending_ids(room: Room) -> list[str]:
+    """Return the ids of the interactions and approvals that wait for the board on this room's issue."""
+    waiting = history.pending_interactions(company_id=room.company_id, task_id=room.task_id)
+    waiting += history.pending_approvals(company_id=room.company_id, task_id=room.task_id)
+    return [entity["id"] for entity in waiting]

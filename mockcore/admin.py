@@ -1,0 +1,119 @@
+"""The operator's view of the mock company: every row, read-only.
+
+What must not be shown anywhere, such as where an artifact's bytes are, is masked before it reaches a page (design
+section 7). Nothing here can add, change, remove or run anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin
+from django.db import models as django_models
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from mockcore import models
+from mockcore.models.base import CanonicalJSON
+
+WITHHELD_NAMES = frozenset({"contentRef", "content_ref", "sessionCheckpoint"})
+WITHHELD = "[withheld]"
+
+COLUMNS: dict[type[django_models.Model], tuple[str, ...]] = {
+    models.Company: ("public_id", "name", "status", "revision", "lifecycle", "clock_tick", "retired_at"),
+    models.Actor: ("public_id", "company_id", "name", "role", "status"),
+    models.Task: ("public_id", "company_id", "identifier", "title", "status", "priority", "work_mode"),
+    models.Comment: ("public_id", "company_id", "task_id", "author_actor_id", "created_at"),
+    models.Blocker: ("public_id", "company_id", "task_id", "blocked_by_task_id"),
+    models.Document: ("public_id", "company_id", "key", "title", "latest_revision_id"),
+    models.DocumentRevision: ("public_id", "company_id", "document_id", "revision", "created_at"),
+    models.Interaction: ("public_id", "company_id", "kind", "status", "title", "created_at", "resolved_at"),
+    models.Approval: ("public_id", "company_id", "type", "status", "created_at", "decided_at"),
+    models.ApprovalComment: ("public_id", "company_id", "approval_id", "author_actor_id", "created_at"),
+    models.Artifact: ("public_id", "company_id", "filename", "content_type", "byte_size", "created_at"),
+    models.WorkProduct: ("public_id", "company_id", "type", "title", "created_at"),
+    models.WorkspaceService: ("public_id", "company_id", "name", "status", "last_transition_at"),
+    models.Budget: ("public_id", "company_id", "scope", "limit_cents", "spent_cents", "hard_stop"),
+    models.Wake: ("public_id", "company_id", "reason", "status", "due_at"),
+    models.Run: ("public_id", "company_id", "status", "attempt", "opened_at", "finished_at"),
+    models.Fault: ("public_id", "company_id", "operation", "command_kind", "effect", "configured_count", "code"),
+    models.StateRevision: ("number", "company_id", "operation", "principal", "at", "cause_turn_id", "cause_call_id"),
+    models.Change: ("revision", "company_id", "entity", "entity_id"),
+    models.AuditRecord: ("public_id", "company_id", "action", "entity_type", "entity_id", "at"),
+    models.DecisionRecord: ("public_id", "company_id", "operation", "outcome", "reason", "state_revision", "at"),
+    models.IdempotencyRecord: ("scope", "key", "company_id"),
+}
+FILTERS = frozenset({"status", "lifecycle", "kind", "outcome", "operation", "principal", "entity", "action", "reason"})
+
+
+def withhold(value: Any) -> Any:
+    """Return a JSON value with everything masked that is shown on no surface."""
+    if isinstance(value, dict):
+        return {name: WITHHELD if name in WITHHELD_NAMES else withhold(inner) for name, inner in value.items()}
+    return [withhold(inner) for inner in value] if isinstance(value, list) else value
+
+
+def pretty(value: Any) -> SafeString:
+    """Return a JSON value as escaped, indented text."""
+    return format_html("<pre>{}</pre>", json.dumps(withhold(value), indent=2, ensure_ascii=False))
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):
+    """Shows rows of one model and offers nothing else."""
+
+    actions = None
+    show_full_result_count = False
+    list_per_page = 50
+    search_fields = ("=company__public_id",)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        return [shown(field) for field in self.model._meta.concrete_fields]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        return self.get_fields(request, obj)
+
+
+def shown(field: Any) -> str | Callable[[Any], Any]:
+    """Return how one column is shown: as it is, as readable JSON, or not at all."""
+    if field.name not in WITHHELD_NAMES | {"input_canonical"} and not isinstance(field, CanonicalJSON):
+        return str(field.name)
+
+    def show(row: Any) -> Any:
+        value = getattr(row, field.attname)
+        if field.name in WITHHELD_NAMES:
+            return WITHHELD
+        return pretty(json.loads(value) if field.name == "input_canonical" else value)
+
+    show.short_description = field.verbose_name  # type: ignore[attr-defined]
+    return show
+
+
+def register(model: type[django_models.Model], columns: tuple[str, ...]) -> None:
+    """Register one model with its list columns; the columns worth filtering by become filters."""
+    filters = tuple(name for name in columns if name in FILTERS)
+    search = ("=public_id",) if model is models.Company else ReadOnlyAdmin.search_fields
+    is_entity = issubclass(model, models.Entity)
+    attributes = {
+        "list_display": columns,
+        "list_filter": filters,
+        "search_fields": search,
+        "ordering": ("company_id", "-position") if is_entity else ("-pk",),
+        "list_select_related": False,
+    }
+    admin.site.register(model, type(f"{model.__name__}Admin", (ReadOnlyAdmin,), attributes))
+
+
+for _model, _columns in COLUMNS.items():
+    register(_model, _columns)

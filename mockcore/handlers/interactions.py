@@ -1,0 +1,148 @@
+"""Interactions: typed questions to the board, their answers, and the ways they end without one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mockcore.commands import RequestHumanInput, ResolveHumanInput
+from mockcore.handlers import children, wakes
+from mockcore.handlers.scene import Scene, object_in, text_in, word_in
+from mockcore.handlers.suggestions import accepted_suggestions
+from mockcore.models import Approval, Document, DocumentRevision, Interaction, Task
+from mockcore.models.base import public_part
+from mockcore.refusal import Refusal
+from mockcore.vocabulary import (
+    TERMINAL,
+    ApprovalStatus,
+    Continuation,
+    Expiry,
+    InteractionKind,
+    InteractionStatus,
+    TaskStatus,
+    WakeReason,
+    is_legal_outcome,
+    step,
+)
+
+
+class InteractionTargetMissing(Refusal):
+    """There is no such document revision on the task."""
+
+    code = "interaction_target_missing"
+
+
+class InteractionTargetStale(Refusal):
+    """The target is no longer the latest revision of its document."""
+
+    code = "interaction_target_stale"
+
+
+class InteractionMissing(Refusal):
+    """There is no such interaction on the task."""
+
+    code = "interaction_missing"
+
+
+class InteractionAlreadyResolved(Refusal):
+    """The interaction has already ended."""
+
+    code = "interaction_already_resolved"
+
+
+class InteractionOutcomeInvalid(Refusal):
+    """That outcome does not fit the kind of interaction."""
+
+    code = "interaction_outcome_invalid"
+
+
+def request_human_input(scene: Scene, command: RequestHumanInput) -> None:
+    """Open a pending interaction; the task goes into review, where it may already be."""
+    work, task = scene.work, scene.task
+    interaction = Interaction(
+        kind=word_in(command.interaction_kind, known=InteractionKind, name="interactionKind"),
+        title=text_in(command.title, name="title"),
+        prompt=text_in(command.prompt, name="prompt"),
+        continuation_policy=word_in(command.continuation_policy, known=Continuation, name="continuationPolicy"),
+        payload=object_in(command.payload_json, name="payload"),
+        target_revision=_target(scene, command.target_revision_id),
+        task=task,
+        created_at=work.now,
+    )
+    interaction.public_id = work.next_id("interaction")
+    work.add(interaction)
+    enter_review(task)
+
+
+def _target(scene: Scene, revision_id: str | None) -> DocumentRevision | None:
+    if revision_id is None:
+        return None
+    revision = scene.work.get(DocumentRevision, revision_id)
+    document = scene.work.get(Document, public_part(revision.document_id) or "") if revision else None
+    if revision is None or document is None or document.task_id != scene.task.uid:
+        raise InteractionTargetMissing(f"the task has no document revision {revision_id}")
+    if document.latest_revision_id != revision.uid:
+        raise InteractionTargetStale(f"the latest revision of {document.key} is no longer {revision_id}")
+    return revision
+
+
+def resolve_human_input(scene: Scene, command: ResolveHumanInput) -> None:
+    """Record an answer once. The last open question or approval answered takes the task out of review.
+
+    Accepting `suggest_tasks` creates the accepted tasks. Source: reference A 3.11, design section 4.
+    """
+    interaction = scene.work.get(Interaction, command.interaction_id)
+    if interaction is None or interaction.task_id != scene.task.uid:
+        raise InteractionMissing(f"the task has no interaction {command.interaction_id}")
+    if interaction.status != InteractionStatus.PENDING:
+        raise InteractionAlreadyResolved(f"{interaction.public_id} is already {interaction.status}")
+    if not is_legal_outcome(interaction.kind, command.outcome):
+        raise InteractionOutcomeInvalid(f"a {interaction.kind} interaction cannot end as {command.outcome}")
+    _close(scene, interaction, status=InteractionStatus(command.outcome), result=command.result)
+    if interaction.kind == InteractionKind.SUGGEST_TASKS and command.outcome == InteractionStatus.ACCEPTED:
+        _create_accepted_tasks(scene, interaction)
+    leave_review(scene, scene.task)
+
+
+def _create_accepted_tasks(scene: Scene, interaction: Interaction) -> None:
+    for suggestion in accepted_suggestions(interaction.payload, interaction.result):
+        children.add_child(scene, title=suggestion.title, description=suggestion.description)
+
+
+def expire_pending(scene: Scene, why: Expiry, *, about: dict[str, Any] | None = None, **detail: Any) -> None:
+    """End the task's pending interactions, or those whose columns equal `about`, without an answer."""
+    where = {"task_id": scene.task.uid, "status": InteractionStatus.PENDING.value, **(about or {})}
+    expired = scene.work.find(Interaction, **where)
+    for interaction in expired:
+        _close(scene, interaction, status=InteractionStatus.EXPIRED, result={"outcome": why.value, **detail})
+    if expired:
+        leave_review(scene, scene.task)
+
+
+def _close(scene: Scene, interaction: Interaction, *, status: InteractionStatus, result: Any) -> None:
+    interaction.status, interaction.result, interaction.resolved_at = status.value, result, scene.work.now
+    accepted = status is InteractionStatus.ACCEPTED
+    policy = interaction.continuation_policy
+    wanted = policy == Continuation.WAKE_ASSIGNEE or (policy == Continuation.WAKE_ASSIGNEE_ON_ACCEPT and accepted)
+    if wanted and scene.task.status not in TERMINAL:
+        payload = {"interactionId": interaction.public_id, "outcome": status.value}
+        wakes.wake_assignee(scene, scene.task, WakeReason.INTERACTION_RESOLVED, payload)
+
+
+def enter_review(task: Task) -> None:
+    """Move a task into review, where a question or approval may find it already."""
+    if task.status != TaskStatus.IN_REVIEW:
+        task.status = step(task.status, TaskStatus.IN_REVIEW).value
+
+
+def leave_review(scene: Scene, task: Task) -> None:
+    """Return a task from review unless something still waits for the board. Call it when a question just ended.
+
+    A review that was asked for without a question thus stays until something else moves it.
+    """
+    if task.status != TaskStatus.IN_REVIEW:
+        return
+    work = scene.work
+    questions = work.find(Interaction, task_id=task.uid, status=InteractionStatus.PENDING.value)
+    approvals = work.find(Approval, status=ApprovalStatus.PENDING.value)
+    if not questions and not any(task.public_id in approval.task_ids for approval in approvals):
+        task.status = step(task.status, TaskStatus.IN_PROGRESS).value

@@ -1,0 +1,156 @@
+"""Writes what happened: one revision with its changes, one audit record, one decision, in the caller's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from mockcore import rows
+from mockcore.models import AuditRecord, Change, Company, DecisionRecord, StateRevision
+from mockcore.port import Cause, Principal
+from mockcore.vocabulary import Decided
+from mockcore.work import RowChange, UnitOfWork
+
+# The kinds an entity reference may name (reference A 3.4); a blocker is seen through its tasks.
+REFERRED = frozenset(
+    {
+        "task",
+        "comment",
+        "document",
+        "revision",
+        "interaction",
+        "artifact",
+        "work-product",
+        "approval",
+        "approval-comment",
+        "workspace-service",
+        "budget",
+        "actor",
+        "wake",
+        "run",
+        "event",
+        "fault",
+    }
+)
+STATE_COLUMNS = ("status", "clock_tick", "counters", "revision", "decision_count", "active_run_id")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Act:
+    """One request to the plane, as the ledger names it."""
+
+    operation: str
+    run_id: str
+    principal: Principal = Principal.RUN
+    cause: Cause = field(default_factory=Cause)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """What an applied act is remembered by."""
+
+    command_id: str
+    reason: str
+    action: str
+    entity: tuple[str, str]  # kind and public id of what the audit record is about
+    actor_id: str | None
+    details: dict[str, Any]
+
+
+def refs_of(changes: Iterable[RowChange], *more: str) -> tuple[str, ...]:
+    """Return the sorted references of what changed and of what else was named."""
+    changed = {change.ref for change in changes if change.row.KIND in REFERRED}
+    return tuple(sorted(changed.union(more)))
+
+
+def commit(*, work: UnitOfWork, act: Act, note: Note, changes: list[RowChange], refs: Iterable[str]) -> int:
+    """Write the revision, its changes, audit and decision, and move the company on. Returns the revision's number.
+
+    `changes` are the flushed changes of `work`. The clock ticks once.
+    """
+    company = work.company
+    company.revision += 1
+    company.clock_tick += 1
+    rows.insert(_revision(work, act, note))
+    rows.insert(*(_change(company, change) for change in changes))
+    rows.insert(_audit(work, act, note))
+    _insert_decision(work, act, outcome=Decided.ALLOWED, reason=note.reason, refs=refs)
+    rows.update(company, STATE_COLUMNS)
+    return company.revision
+
+
+def decide(
+    *, work: UnitOfWork, act: Act, outcome: Decided, reason: str, refs: Iterable[str] = (), fault_id: str = ""
+) -> None:
+    """Write a decision record alone: no revision, no tick, no counter. Unsaved changes of `work` stay unsaved."""
+    _insert_decision(work, act, outcome=outcome, reason=reason, refs=refs, fault_id=fault_id)
+    rows.update(work.company, ["decision_count"])
+
+
+def _revision(work: UnitOfWork, act: Act, note: Note) -> StateRevision:
+    company, cause = work.company, act.cause
+    return StateRevision(
+        company_id=company.pk,
+        number=company.revision,
+        operation=act.operation,
+        principal=act.principal.value,
+        run_id=act.run_id,
+        command_id=note.command_id,
+        at=work.now,
+        clock_tick=company.clock_tick,
+        counters=company.counters,
+        active_run_id=company.active_run_id,
+        cause_turn_id=cause.turn_id,
+        cause_call_id=cause.call_id,
+        cause_message_id=cause.message_id,
+        cause_authorization_id=cause.authorization_id,
+    )
+
+
+def _change(company: Company, change: RowChange) -> Change:
+    return Change(
+        company_id=company.pk,
+        revision=company.revision,
+        entity=change.row.KIND,
+        entity_id=change.row.public_id,
+        before=change.before,
+        after=change.after,
+    )
+
+
+def _audit(work: UnitOfWork, act: Act, note: Note) -> AuditRecord:
+    entity_type, entity_id = note.entity
+    return AuditRecord(
+        company_id=work.company.pk,
+        number=work.company.revision,
+        at=work.now,
+        run_id=act.run_id,
+        actor_id=note.actor_id,
+        action=note.action,
+        entity_type=entity_type,
+        entity_id=entity_id,
+        details=note.details,
+    )
+
+
+def _insert_decision(
+    work: UnitOfWork, act: Act, *, outcome: Decided, reason: str, refs: Iterable[str], fault_id: str = ""
+) -> None:
+    company = work.company
+    company.decision_count += 1
+    rows.insert(
+        DecisionRecord(
+            company_id=company.pk,
+            number=company.decision_count,
+            at=work.now,
+            run_id=act.run_id,
+            operation=act.operation,
+            outcome=outcome.value,
+            reason=reason,
+            state_revision=company.revision,
+            entity_refs=list(refs),
+            call_id=act.cause.call_id,
+            fault_id=fault_id,
+        )
+    )

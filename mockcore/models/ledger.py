@@ -1,0 +1,139 @@
+"""What happened: revisions with their changes and cause, audit, decisions, idempotency. Rows are only ever added."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
+
+from mockcore.models.base import CanonicalJSON, Row, one_of
+from mockcore.port import Principal
+from mockcore.vocabulary import Decided
+
+
+class LedgerRow(Row):
+    """A row of the ledger belongs to a company and is never changed or removed."""
+
+    company = models.ForeignKey("mockcore.Company", models.PROTECT, related_name="+", db_index=False)
+
+    class Meta:
+        abstract = True
+
+
+class StateRevision(LedgerRow):
+    """One successful mutation: who caused it, and the clock and counters after it.
+
+    The `cause_…` columns are opaque ids of the world above, empty when it gave none.
+    """
+
+    PUBLIC = ("number", "operation", "principal", "run_id", "command_id", "at", "clock_tick", "counters")
+
+    number = models.PositiveBigIntegerField()
+    operation = models.CharField(max_length=40)
+    principal = models.CharField(max_length=10)
+    run_id = models.CharField(max_length=240)
+    command_id = models.CharField(max_length=240)
+    at = models.DateTimeField()
+    clock_tick = models.PositiveBigIntegerField()
+    counters = CanonicalJSON()
+    active_run_id = models.CharField(max_length=240, null=True)
+    cause_turn_id = models.TextField(default="")
+    cause_call_id = models.TextField(default="")
+    cause_message_id = models.TextField(default="")
+    cause_authorization_id = models.TextField(default="")
+
+    class Meta:
+        constraints = [
+            UniqueConstraint(fields=["company", "number"], name="staterevision_number_unique"),
+            CheckConstraint(condition=Q(number__gte=1), name="staterevision_counts_from_one"),
+            one_of("principal", Principal),
+        ]
+
+    def __str__(self) -> str:
+        return f"revision {self.number}"
+
+
+class Change(LedgerRow):
+    """What one revision did to one entity: the changed fields before and after; null where the entity was not."""
+
+    revision = models.PositiveBigIntegerField()
+    entity = models.CharField(max_length=30)
+    entity_id = models.CharField(max_length=240)
+    before = CanonicalJSON(null=True)
+    after = CanonicalJSON(null=True)
+    PUBLIC = ("revision", "entity", "entity_id", "before", "after")
+
+    class Meta:
+        constraints = [
+            UniqueConstraint(fields=["company", "revision", "entity", "entity_id"], name="change_once_per_revision"),
+            CheckConstraint(condition=~Q(before=None, after=None), name="change_is_one"),
+        ]
+        indexes = [Index(fields=["company", "entity", "entity_id", "revision"], name="change_of_entity")]
+
+    def __str__(self) -> str:
+        return f"{self.entity}:{self.entity_id} at {self.revision}"
+
+
+class AuditRecord(LedgerRow):
+    """One per state revision and numbered like it."""
+
+    PUBLIC = ("public_id", "at", "run_id", "actor_id", "action", "entity_type", "entity_id", "details")
+
+    number = models.PositiveBigIntegerField()
+    at = models.DateTimeField()
+    run_id = models.CharField(max_length=240, null=True)
+    actor_id = models.CharField(max_length=240, null=True)
+    action = models.CharField(max_length=60)
+    entity_type = models.CharField(max_length=30)
+    entity_id = models.CharField(max_length=240)
+    details = CanonicalJSON(default=dict)
+
+    class Meta:
+        constraints = [UniqueConstraint(fields=["company", "number"], name="auditrecord_number_unique")]
+
+    @property
+    def public_id(self) -> str:
+        return f"audit-{self.number:04d}"
+
+
+class DecisionRecord(LedgerRow):
+    """What the plane decided on one request; written for refusals too. `call_id` is the caller's, kept to find it."""
+
+    PUBLIC = ("public_id", "at", "run_id", "operation", "outcome", "reason", "state_revision", "entity_refs")
+
+    number = models.PositiveBigIntegerField()
+    at = models.DateTimeField()
+    run_id = models.CharField(max_length=240, null=True)
+    operation = models.CharField(max_length=40)
+    outcome = models.CharField(max_length=20)
+    reason = models.CharField(max_length=80)
+    state_revision = models.PositiveBigIntegerField()
+    entity_refs = CanonicalJSON(default=list)
+    call_id = models.TextField(default="")
+    fault_id = models.CharField(max_length=240, default="")
+
+    class Meta:
+        constraints = [
+            UniqueConstraint(fields=["company", "number"], name="decisionrecord_number_unique"),
+            one_of("outcome", Decided),
+        ]
+
+    @property
+    def public_id(self) -> str:
+        return f"decision-{self.number:04d}"
+
+
+class IdempotencyRecord(LedgerRow):
+    """The result of an applied command, by the caller's key."""
+
+    PUBLIC = ("scope", "key", "input_canonical", "result")
+
+    scope = models.CharField(max_length=300)
+    key = models.CharField(max_length=240)
+    input_canonical = models.TextField()
+    result = CanonicalJSON()
+
+    class Meta:
+        constraints = [UniqueConstraint(fields=["company", "scope", "key"], name="idempotencyrecord_key_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.scope} {self.key}"

@@ -1,0 +1,1 @@
+"""Django database backend `mockcore.sqlite`: SQLite with one fair writer per process."""

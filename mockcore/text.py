@@ -1,0 +1,50 @@
+"""Text that both databases can hold, and JSON with one spelling. Knows no model and no rule."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+MAX_DEPTH = 64  # far above any card or payload, far below what recursion can take
+
+
+def canonical(value: Any) -> str:
+    """Return `value` as canonical JSON: sorted keys, no spaces, ASCII only, so any string is safe in any database.
+
+    Raises `ValueError` for NaN and infinities and `TypeError` for what is no JSON value.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def clean(value: Any, *, depth: int = MAX_DEPTH) -> Any:
+    """Return a copy of a JSON-like value whose strings hold no NUL and no lone surrogate.
+
+    PostgreSQL refuses both and agents send both; each becomes U+FFFD. Applied once, where a command or a read enters.
+    Raises `ValueError` for a value nested more than `depth` levels deep.
+    """
+    if isinstance(value, str):
+        return clean_text(value)
+    if not isinstance(value, dict | list | tuple):
+        return value
+    if depth == 0:
+        raise ValueError(f"a value is nested more than {MAX_DEPTH} levels deep")
+    if isinstance(value, dict):
+        return {clean(key): clean(inner, depth=depth - 1) for key, inner in value.items()}
+    return type(value)(clean(inner, depth=depth - 1) for inner in value)
+
+
+def clean_text(text: str) -> str:
+    """Return `text` with NUL and lone surrogates replaced by U+FFFD."""
+    text = text.replace("\0", REPLACEMENT)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join(REPLACEMENT if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
+
+
+def iso(moment: datetime) -> str:
+    """Return company time as the contract writes it: `2026-08-09T00:00:00.000Z`."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")
