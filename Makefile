@@ -13,10 +13,10 @@ help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 demo: setup ## the chat with the rehearsal model: no account, no network
-	@$(PY) dev --migrate --rehearsal
+	@$(PY) dev --prepare --rehearsal
 
 chat: setup ## the chat with your Codex login, or with CAPABILITY_MODEL_URL
-	@$(PY) dev --migrate
+	@$(PY) dev --prepare
 
 test: setup browser ## everything CI runs, with real Codex and a real browser
 	@$(PY) verify

@@ -119,7 +119,6 @@ TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 
 INSTALLED_APPS = [
-    "daphne",
     "whitenoise.runserver_nostatic",
     "django.contrib.admin",
     "django.contrib.auth",

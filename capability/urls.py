@@ -8,3 +8,8 @@ urlpatterns = [
     path("api/capability/ui/", include("cleanroom.api_urls")),
     path("", include("cleanroom.page_urls")),
 ]
+
+# What no view answers: JSON below /api/, and a `Host` that is not ours named as admission names it.
+handler400 = "capability.http.errors.bad_request"
+handler404 = "capability.http.errors.not_found"
+handler500 = "capability.http.errors.server_error"

@@ -63,6 +63,18 @@ class InteractionMissing(Refusal):
     code = "interaction_missing"
 
 
+class InteractionAlreadyResolved(Refusal):
+    """This question has been answered already."""
+
+    code = "interaction_already_resolved"
+
+
+class ApprovalAlreadyDecided(Refusal):
+    """This approval has been decided already."""
+
+    code = "approval_already_decided"
+
+
 class LiveModeRequired(Refusal):
     """The clean room shows nothing but a live session of the real agent."""
 
@@ -393,7 +405,7 @@ def resolve_interaction(
         session = owned_session(session_id=session_id, presented=presented, now=rooms.now(), lock=True)
         _refuse_during_a_turn(session)
         room = room_of(session)
-        ref, entity = _pending_entity(room, interaction_id)
+        ref = _pending_ref(room, interaction_id)
         turn = _admit_turn(session, counts=False)
         _applied(room.port().apply(_answer(room, turn, ref, interaction_id, outcome, result)))
         entity = history.entities(company_id=room.company_id, refs=[ref])[ref]
@@ -412,12 +424,15 @@ def resolve_interaction(
     return Sent(session_id=session_id, ordinal=turn.ordinal, cursor=cursor)
 
 
-def _pending_entity(room: Room, interaction_id: str) -> tuple[str, dict[str, Any]]:
+def _pending_ref(room: Room, interaction_id: str) -> str:
+    """Return the reference of a card that still waits; two tabs that answer at once have one winner."""
     for kind in ("interaction", "approval"):
         ref = f"{kind}:{interaction_id}"
         found = history.entities(company_id=room.company_id, refs=[ref])
         if ref in found:
-            return ref, found[ref]
+            if found[ref]["status"] != "pending":
+                raise ApprovalAlreadyDecided if kind == "approval" else InteractionAlreadyResolved
+            return ref
     raise InteractionMissing
 
 

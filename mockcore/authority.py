@@ -102,13 +102,6 @@ def authorize(request: Request) -> None:
         check(request)
 
 
-def _run_is_writable(request: Request) -> None:
-    if request.run.status == RunStatus.BUDGET_STOPPED:
-        raise BudgetHardStop
-    if request.run.status != RunStatus.RUNNING:
-        raise RunNotWritable
-
-
 def _run_may(request: Request) -> None:
     if request.command.kind in BOARD_ONLY:
         raise PrincipalNotAuthorized
@@ -156,6 +149,10 @@ CHECKS: dict[Principal, tuple[Callable[[Request], None], ...]] = {
 
 
 def require_writable(request: Request) -> None:
-    """Refuse a command of a run that has ended. Called after the idempotency look-up (reference A, trap 13)."""
-    if request.principal is Principal.RUN:
-        _run_is_writable(request)
+    """Refuse a command of a run that has ended; the board's authority does not hang on the run.
+
+    Called after the idempotency look-up, so that a stopped run still learns what it did (reference A, trap 13).
+    """
+    if request.principal is not Principal.RUN or request.run.status == RunStatus.RUNNING:
+        return
+    raise BudgetHardStop if request.run.status == RunStatus.BUDGET_STOPPED else RunNotWritable

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mockcore import models
-from mockcore.models import Approval, AuditRecord, Change, Company, DecisionRecord, Entity, Interaction, StateRevision
+from mockcore.models import Approval, AuditRecord, Change, DecisionRecord, Entity, Interaction, StateRevision
 from mockcore.models.base import uid_of
 from mockcore.port import Cause, Principal
 from mockcore.queries import document_json, whole_approvals
@@ -135,12 +135,6 @@ def pending_ids(*, company_id: str, task_id: str) -> list[str]:
     waiting = pending_interactions(company_id=company_id, task_id=task_id)
     waiting += pending_approvals(company_id=company_id, task_id=task_id)
     return [facts["id"] for facts in waiting]
-
-
-def company_facts(*, company_id: str) -> JSON | None:
-    """Return the company itself, or None when there is no such company."""
-    company = Company.objects.filter(pk=company_id).first()
-    return None if company is None else company.as_json()
 
 
 def _plain(model: type[Entity]) -> Callable[[list[str]], list[JSON]]:

@@ -46,5 +46,5 @@ def clean_text(text: str) -> str:
 
 
 def iso(moment: datetime) -> str:
-    """Return company time as the contract writes it: `2026-08-09T00:00:00.000Z`."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    """Return an aware UTC moment as the contract writes it: `2026-08-09T00:00:00.000Z`."""
+    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import factory
+
 from mockcore import models
 from mockcore.models.base import uid_of
 
@@ -78,6 +79,15 @@ class TaskFactory(EntityFactory):
     title = "A task"
 
 
+class OfTaskFactory(EntityFactory):
+    """An entity of a task."""
+
+    class Meta:
+        abstract = True
+
+    task = factory.SubFactory(TaskFactory, company=factory.SelfAttribute("..company"))
+
+
 class AtFactory(EntityFactory):
     """An entity that remembers when it was made."""
 
@@ -87,7 +97,7 @@ class AtFactory(EntityFactory):
     created_at = factory.LazyAttribute(lambda o: o.company.now())
 
 
-class CommentFactory(AtFactory):
+class CommentFactory(AtFactory, OfTaskFactory):
     class Meta:
         model = models.Comment
 
@@ -95,14 +105,14 @@ class CommentFactory(AtFactory):
     body = "Hello"
 
 
-class BlockerFactory(AtFactory):
+class BlockerFactory(AtFactory, OfTaskFactory):
     class Meta:
         model = models.Blocker
 
     public_id = factory.Sequence(lambda n: f"seeded-blocker-{n}")
 
 
-class DocumentFactory(EntityFactory):
+class DocumentFactory(OfTaskFactory):
     """A document with its first revision."""
 
     class Meta:
@@ -127,7 +137,7 @@ class RevisionFactory(AtFactory):
     body = "First"
 
 
-class InteractionFactory(AtFactory):
+class InteractionFactory(AtFactory, OfTaskFactory):
     class Meta:
         model = models.Interaction
 
@@ -146,7 +156,7 @@ class ApprovalFactory(AtFactory):
     type = "spend"
 
 
-class ArtifactFactory(AtFactory):
+class ArtifactFactory(AtFactory, OfTaskFactory):
     class Meta:
         model = models.Artifact
 
@@ -158,7 +168,7 @@ class ArtifactFactory(AtFactory):
     content_ref = "store://report"
 
 
-class WorkProductFactory(AtFactory):
+class WorkProductFactory(AtFactory, OfTaskFactory):
     class Meta:
         model = models.WorkProduct
 
@@ -167,7 +177,7 @@ class WorkProductFactory(AtFactory):
     title = "Report"
 
 
-class WorkspaceServiceFactory(EntityFactory):
+class WorkspaceServiceFactory(OfTaskFactory):
     class Meta:
         model = models.WorkspaceService
 
@@ -176,7 +186,7 @@ class WorkspaceServiceFactory(EntityFactory):
     last_transition_at = factory.LazyAttribute(lambda o: o.company.now())
 
 
-class WakeFactory(AtFactory):
+class WakeFactory(AtFactory, OfTaskFactory):
     class Meta:
         model = models.Wake
 

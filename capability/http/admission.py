@@ -16,7 +16,6 @@ from django.http import HttpRequest
 
 from mockcore.refusal import Refusal
 
-READS = frozenset({"GET", "HEAD", "OPTIONS"})
 JSON = "application/json"
 
 
@@ -148,8 +147,8 @@ def _own_fetch(knock: Knock, ours: frozenset[str]) -> None:
 
 
 def _json_body(knock: Knock, ours: frozenset[str]) -> None:
-    """A form of another site can send any type but this one without asking first."""
-    if knock.method in READS:
+    """A form of another site can send any type but this one without asking first. Every change here is a POST."""
+    if knock.method != "POST":
         return
     if len(knock.media) != 1 or knock.media[0].partition(";")[0].strip().lower() != JSON:
         raise JsonRequired

@@ -93,15 +93,13 @@ def percentile(values: Sequence[float], percent: int) -> float:
 
 def as_table(bars: Sequence[Bar]) -> str:
     """Return the bars as a table for a person."""
-    lines = [f"{'':<26}{'measured':<34}{'value':>10}{'bar':>12}"]
+    rows = [("", "measured", "", "value", "bar", "")]
     for bar in bars:
         facts = ", ".join(f"{name} {value:.1f} ms" for name, value in bar.facts.items())
         for index, limit in enumerate(bar.limits):
-            unit = "×" if limit.unit == "x" else " ms"
-            places = 2 if limit.unit == "x" else 1
-            lines.append(
-                f"{bar.name if index == 0 else '':<26}{facts if index == 0 else '':<34}"
-                f"{limit.value:>9.{places}f}{unit:<3}{f'≤ {limit.at_most:g}{unit}':>9}   "
-                f"{limit.name:<18}{'ok' if limit.holds else 'OVER'}"
-            )
-    return "\n".join(lines)
+            first = (bar.name, facts) if index == 0 else ("", "")
+            value = f"{limit.value:.2f} ×" if limit.unit == "x" else f"{limit.value:.1f} ms"
+            at_most = f"≤ {limit.at_most:g} {'×' if limit.unit == 'x' else 'ms'}"
+            rows.append((*first, limit.name, value, at_most, "ok" if limit.holds else "OVER"))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)

@@ -19,7 +19,7 @@ def refused(result: Result) -> str:
     if result.denial is not None:
         return denied(result.name, result.denial)
     if result.unknown_to_agent:
-        return f"Codex offers me no tool named `{result.name}`, so that call did nothing."
+        return f"I reached for `{result.name}`, which Codex does not offer me here."
     return f"`{result.name}` did not work: {quoted(shortened(result.output, limit=400))}"
 
 

@@ -114,7 +114,8 @@ def exact_words(text: str, start: int, *, greedy: bool) -> tuple[int, int] | Non
 
 
 def turned_around(words: str) -> str:
-    """Say a person's words back to them: `which colour I like` becomes `which colour you like`."""
+    """Say a person's words back to them: `which colour I like` becomes `which colour do you like`."""
+    words = re.sub(r"^(?=wh|how)(.*?) I (?!am\b|was\b|can\b|should\b|would\b)(?=\w)", r"\1 do you ", words, flags=re.I)
     return re.sub(r"\b[A-Za-z]+\b", lambda match: TURNED.get(match[0].lower(), match[0]), words)
 
 

@@ -33,6 +33,8 @@ async def own_server(*, var: Path, environment: Mapping[str, str] | None = None)
     `ServerDidNotStart`.
     """
     log = var / "server.log"
+    collected = var / "static" / settings.BUILD_ID  # nobody draws a page here, so no browser files are compressed
+    collected.mkdir(parents=True)
     process = await start(var=var, log=log, environment=environment or {})
     try:
         yield await ready_address(process, log)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
 from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
@@ -17,6 +19,14 @@ class LedgerRow(Row):
 
     class Meta:
         abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self._state.adding:
+            raise TypeError("a row of the ledger is never changed")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        raise TypeError("a row of the ledger is never removed")
 
 
 class StateRevision(LedgerRow):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import time
@@ -30,7 +31,7 @@ from cleanroom.harness import (
     ToolCall,
 )
 from tests.cleanroom.support.agent import ScriptedAgent
-from tests.cleanroom.support.session import Watcher, approve, driver, open_request, run_directory
+from tests.cleanroom.support.session import TERMINALS, Watcher, approve, driver, open_request, run_directory
 
 
 @dataclass
@@ -233,6 +234,40 @@ async def test_other_threads_are_ignored() -> None:
         assert s.watcher.of("turn.failed", "item.delta", "item.started") == []
 
 
+RECORDED = {path.stem: path.read_text() for path in (Path(__file__).parent / "data/codex-wire").glob("*.jsonl")}
+
+
+@pytest.mark.requirement("driver.events")
+@pytest.mark.parametrize("case", sorted(RECORDED))
+async def test_what_the_real_codex_said_ends_every_turn_once_and_every_item_before_it(case: str) -> None:
+    """Requests and notifications of Codex 0.132.0 as recorded; the secrets in them are invented."""
+    messages = [json.loads(line) for line in RECORDED[case].splitlines()]
+    thread_id = next(m["params"]["threadId"] for m in messages if m["method"] == "turn/started")
+    ends = [m["params"] for m in messages if m["method"] == "turn/completed"]
+    expected = [params["turn"]["id"] for params in ends if params["threadId"] == thread_id]  # some hold more threads
+    async with run_directory() as directory, ScriptedAgent(directory / "bin") as agent:
+        start = agent.rules["thread/start"]
+        agent.rules["thread/start"] = lambda message: start(message) | {"thread": {"id": thread_id}}
+        session = await driver(directory, agent.codex_bin).open_session(open_request(directory))
+        watcher = Watcher(session)
+        for message in messages:
+            agent.write_message(message)
+        await watcher.turn_end(len(expected))
+        await session.close(reason="done")
+        events = await watcher.ended()
+    assert [e.turn_id for e in events if e.type in TERMINALS] == expected
+    for turn_id in expected:
+        of_turn = [e for e in events if e.turn_id == turn_id]
+        end = next(e.source_seq for e in of_turn if e.type in TERMINALS)
+        started = {e.item_id for e in of_turn if e.type == "item.started"}
+        closed = {e.item_id for e in of_turn if e.type in ("item.completed", "item.failed") and e.source_seq < end}
+        assert started <= closed
+    assert [e.source_seq for e in events] == list(range(1, len(events) + 1))
+    told = repr([e.payload for e in events if e.payload.get("kind") not in ("agent_message", "command")])
+    assert "FAKE" not in told
+    assert thread_id not in repr([e.payload for e in events])
+
+
 # ---------------------------------------------------------------- interrupts
 @pytest.mark.requirement("turn.interrupt.before-start")
 async def test_an_interrupt_sent_before_the_turn_has_a_name_is_delivered_once_it_has() -> None:
@@ -322,11 +357,8 @@ async def test_a_late_item_keeps_its_old_turn_even_during_the_next_one() -> None
         s.agent.end_turn("u1")
         await s.watcher.turn_end()
         await s.session.start_turn(message="next")
-        s.agent.item(
-            "completed",
-            "u1",
-            {"type": "commandExecution", "id": "c1", "command": "sleep 9", "status": "completed", "exitCode": 0},
-        )
+        command = {"type": "commandExecution", "id": "c1", "command": "sleep 9", "status": "completed", "exitCode": 0}
+        s.agent.item("completed", "u1", command)
         s.agent.end_turn("u2")
         await s.watcher.turn_end(2)
         late = [e for e in s.watcher.of("item.completed") if e.item_id == "c1"][-1]

@@ -259,13 +259,13 @@ def test_a_question_waits_and_its_answer_is_used_as_asked() -> None:
     asked = thread.ask("Ask me which colour I like: red, green or blue, then record my answer as a status")
     assert thread.names == ["request_human_input"]
     card = thread.calls[0][1]
-    assert card["prompt"] == "Which colour you like?"
+    assert card["prompt"] == "Which colour do you like?"
     assert [option["label"] for option in card["payload"]["questions"][0]["options"]] == ["red", "green", "blue"]
     assert "record a status" in asked
 
     answer = thread.ask(interaction_answer("questions", "answered", {"answers": {"q1": "o2"}}))
     assert thread.names == ["request_human_input", "report_progress"]
-    assert thread.calls[1][1]["body"] == "The board's answer to “Which colour you like?”: green."
+    assert thread.calls[1][1]["body"] == "The board's answer to “Which colour do you like?”: green."
     assert "green" in answer
 
 
@@ -313,7 +313,7 @@ def test_a_denial_that_comes_as_a_message_is_about_the_call_that_codex_did_not_k
 
 def test_a_denial_that_comes_after_the_answer_is_told_as_well() -> None:
     thread = Thread()
-    assert "no tool named `control_workspace_service`" in thread.ask("Start the preview service")
+    assert "`control_workspace_service`, which Codex does not offer" in thread.ask("Start the preview service")
     thread.input.append(user(json.dumps(denial("required_claim_missing", "Not granted.", "control_workspace_service"))))
     assert "`required_claim_missing`: Not granted." in decide(thread.request()).text
 
@@ -481,7 +481,7 @@ async def test_real_codex_runs_tools_commands_and_failures_against_it(tmp_path: 
                 assert "code 3" in codex.items("agentMessage")[-1]["text"]
 
                 await codex.turn("Start the preview service")
-                assert "no tool named" in codex.items("agentMessage")[-1]["text"]
+                assert "which Codex does not offer" in codex.items("agentMessage")[-1]["text"]
 
                 assert (await codex.turn("Fail with an error"))["status"] == "failed"
                 assert (await codex.turn("Say nothing"))["status"] == "completed"

@@ -18,8 +18,8 @@ from tests.evidence.logs import as_bytes, blank, events_of, fold_frames, tool_ca
 TURNS = st.sampled_from(["turn-1", "turn-2", "turn-3", None])
 ITEMS = st.sampled_from(["item-1", "item-2", "call-1", "card:interaction-0001", None])
 KINDS = st.sampled_from(
-    ["agent_message", "reasoning", "plan", "command", "file_change", "mcp_tool", "web_search", "image", "compaction"]
-    + ["other", "usage", "interrupt_acknowledgement", "tool_exposure", "semantic_tool", "unheard_of"]
+    "agent_message reasoning plan command file_change mcp_tool web_search image compaction other usage "
+    "interrupt_acknowledgement tool_exposure semantic_tool unheard_of".split()
 )
 CARD_KINDS = st.sampled_from(
     ["questions", "confirmation", "checkbox", "suggest_tasks", "item_verdicts", "approval", "?"]

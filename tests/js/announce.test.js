@@ -20,7 +20,16 @@ const polite = (all) => all.filter(({ assertive }) => !assertive).map(({ text: w
 
 test('forty pieces of one answer are announced as a start and an end', () => {
   const pieces = Array.from({ length: 40 }, (_, place) => text(1, 'item-1', `token${place} `))
-  const all = heard(frames(0, start, turn(1, { state: 'running' }), item(1, 'item-1', 'agent_message', { body: '', streaming: true }), ...pieces, turn(1, { state: 'completed' })))
+  const all = heard(
+    frames(
+      0,
+      start,
+      turn(1, { state: 'running' }),
+      item(1, 'item-1', 'agent_message', { body: '', streaming: true }),
+      ...pieces,
+      turn(1, { state: 'completed' }),
+    ),
+  )
   assert.deepEqual(polite(all), ['Codex started working.', 'Codex finished.'])
   assert.equal(all.length, 2)
 })
@@ -49,7 +58,10 @@ test('history is not announced', () => {
 })
 
 test('a stop and a closed room are told apart from a failure', () => {
-  assert.deepEqual(polite(heard(frames(0, start, turn(1, { state: 'interrupted', stoppedByUser: true })))).at(-1), 'Codex stopped.')
+  assert.deepEqual(
+    polite(heard(frames(0, start, turn(1, { state: 'interrupted', stoppedByUser: true })))).at(-1),
+    'Codex stopped.',
+  )
   const closed = heard(frames(0, head({ session: { closed: true, code: 'room_yielded' } })))
   assert.deepEqual(closed, [{ text: 'This room was closed.', assertive: true }])
 })

@@ -17,7 +17,8 @@ before(async () => {
 })
 after(() => server.closeAllConnections() ?? server.close())
 
-const json = (status, value) => (response) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+const json = (status, value) => (response) =>
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 const refused = (work) => assert.rejects(work, ApiError).then(() => work.catch((error) => error))
 
 test('each route is called with its method, type and body', async () => {
@@ -32,7 +33,12 @@ test('each route is called with its method, type and body', async () => {
     [() => api.interrupt('s'), 'POST', '/api/interrupt', '{"sessionId":"s"}'],
     [() => api.reconnect('s'), 'POST', '/api/reconnect', '{"sessionId":"s"}'],
     [() => api.reset('s'), 'POST', '/api/reset', '{"sessionId":"s"}'],
-    [() => api.answer('s', { interactionId: 'i', outcome: 'accepted', result: null }), 'POST', '/api/interaction', '{"sessionId":"s","interactionId":"i","outcome":"accepted","result":null}'],
+    [
+      () => api.answer('s', { interactionId: 'i', outcome: 'accepted', result: null }),
+      'POST',
+      '/api/interaction',
+      '{"sessionId":"s","interactionId":"i","outcome":"accepted","result":null}',
+    ],
   ]
   for (const [call, method, url, body] of expected) {
     assert.deepEqual(await call(), { ok: true })
@@ -44,7 +50,10 @@ test('each route is called with its method, type and body', async () => {
 test('a refusal keeps its code, sentence, status and reference', async () => {
   answer = json(500, { error: 'internal_error', message: 'It broke.', reference: 'r-1' })
   const { code, message, status, reference } = await refused(createApi({ base }).interrupt('s'))
-  assert.deepEqual({ code, message, status, reference }, { code: 'internal_error', message: 'It broke.', status: 500, reference: 'r-1' })
+  assert.deepEqual(
+    { code, message, status, reference },
+    { code: 'internal_error', message: 'It broke.', status: 500, reference: 'r-1' },
+  )
 })
 
 test('an answer that is no JSON is a refusal named by its status', async () => {

@@ -23,6 +23,11 @@ test('lone surrogates count as what is sent for them', () => {
 
 test('the counter keeps silent until the text comes near the limit, then names what is too much', () => {
   assert.equal(counter('a'.repeat(6000), 8192).shown, false)
-  assert.deepEqual(counter('a'.repeat(8000), 8192), { bytes: 8000, over: false, shown: true, text: '8,000 of 8,192 bytes' })
+  assert.deepEqual(counter('a'.repeat(8000), 8192), {
+    bytes: 8000,
+    over: false,
+    shown: true,
+    text: '8,000 of 8,192 bytes',
+  })
   assert.equal(counter('€'.repeat(2731), 8192).text, '8,193 of 8,192 bytes: 1 too many')
 })

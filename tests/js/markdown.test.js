@@ -17,7 +17,10 @@ for (const { id, markdown, shown = [], allow_links: links = [] } of cases('markd
 }
 
 test('an image is shown as its words and its address', () => {
-  assert.match(rendered('![chart](https://evil.example/p.png)'), /chart \(image not loaded: https:\/\/evil\.example\/p\.png\)/)
+  assert.match(
+    rendered('![chart](https://evil.example/p.png)'),
+    /chart \(image not loaded: https:\/\/evil\.example\/p\.png\)/,
+  )
 })
 
 test('file names and bare hosts are no links; addresses with a scheme are', () => {
@@ -34,7 +37,10 @@ test('a growing text changes its last block only, and the blocks joined are the 
 })
 
 test('headings leave the first two levels to the page', () => {
-  assert.deepEqual(markdownBlocks('# a\n\n## b\n\n###### f\n\na\n===').map((html) => html.slice(0, 4)), ['<h3>', '<h4>', '<h6>', '<h3>'])
+  assert.deepEqual(
+    markdownBlocks('# a\n\n## b\n\n###### f\n\na\n===').map((html) => html.slice(0, 4)),
+    ['<h3>', '<h4>', '<h6>', '<h3>'],
+  )
 })
 
 test('no inline style is made, not even by tables', () => {
@@ -45,6 +51,13 @@ test('no inline style is made, not even by tables', () => {
 
 test('deep nesting and long lines stay fast', () => {
   const started = performance.now()
-  for (const text of ['>'.repeat(5_000), '['.repeat(5_000), '*a '.repeat(5_000), `${'- '.repeat(500)}x`, '`'.repeat(9_999)]) rendered(text)
+  for (const text of [
+    '>'.repeat(5_000),
+    '['.repeat(5_000),
+    '*a '.repeat(5_000),
+    `${'- '.repeat(500)}x`,
+    '`'.repeat(9_999),
+  ])
+    rendered(text)
   assert.ok(performance.now() - started < 1_000)
 })

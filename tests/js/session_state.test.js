@@ -22,7 +22,10 @@ test('a frame at or before the cursor is a replay and changes nothing', () => {
 test('three cut lines that replay everything leave the text as it was sent, once', () => {
   const cut = [...conversation.slice(0, 3), ...conversation.slice(0, 3), ...conversation.slice(1), ...conversation]
   const { items } = fold(opened(), cut).view.turns[0]
-  assert.deepEqual(items.map(({ body }) => body), ['hello', 'wide world'])
+  assert.deepEqual(
+    items.map(({ body }) => body),
+    ['hello', 'wide world'],
+  )
 })
 
 test('a frame that leaves a gap, or begins in the middle of what is held, is refused', () => {
@@ -37,7 +40,15 @@ test('an op this page does not know is passed over, and the cursor still moves',
 })
 
 test('a text op leaves every other turn, item and the composer the same objects', () => {
-  const before = fold(opened(), [...conversation, ...frames(4, turn(1, { state: 'completed' }), [turn(2, { state: 'running' }), said(2, 'more')], item(2, 'item-2', 'agent_message', { body: '', streaming: true }))])
+  const before = fold(opened(), [
+    ...conversation,
+    ...frames(
+      4,
+      turn(1, { state: 'completed' }),
+      [turn(2, { state: 'running' }), said(2, 'more')],
+      item(2, 'item-2', 'agent_message', { body: '', streaming: true }),
+    ),
+  ])
   const after = applyFrame(before, frame(7, text(2, 'item-2', 'x')))
   assert.equal(after.view.turns[0], before.view.turns[0])
   assert.equal(after.view.turns[1].items[0], before.view.turns[1].items[0])

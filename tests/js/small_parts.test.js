@@ -10,7 +10,12 @@ import { storage } from './support.js'
 
 test('no address talks the chat into another mode, shot or place in time', () => {
   for (const hash of ['#/chat', '#/chat/', '#/chat?mode=fake&shot=replay-mode&at=7']) {
-    assert.deepEqual(parseRoute({ hash, search: '?mode=replay&at=3' }), { surface: 'chat', mode: 'live', shot: null, at: null })
+    assert.deepEqual(parseRoute({ hash, search: '?mode=replay&at=3' }), {
+      surface: 'chat',
+      mode: 'live',
+      shot: null,
+      at: null,
+    })
   }
 })
 
@@ -48,7 +53,14 @@ test('a message that comes back never costs what was typed since', () => {
 })
 
 test('durations and turn facts are short words', () => {
-  assert.deepEqual([40, 400, 12_000, 59_700, 60_000, 125_000].map(duration), ['0.1 s', '0.4 s', '12 s', '1 min', '1 min', '2 min 5 s'])
+  assert.deepEqual([40, 400, 12_000, 59_700, 60_000, 125_000].map(duration), [
+    '0.1 s',
+    '0.4 s',
+    '12 s',
+    '1 min',
+    '1 min',
+    '2 min 5 s',
+  ])
   const turn = { state: 'interrupted', durationMs: 12_000, toolCallCount: 2, stoppedByUser: true, items: [] }
   assert.deepEqual(turnFacts(turn), ['12 s', '2 tools', 'stopped by you'])
   assert.deepEqual(turnFacts({ ...turn, stoppedByUser: false, toolCallCount: 1 }), ['12 s', '1 tool', 'stopped'])

@@ -20,11 +20,13 @@ function moves(store, act) {
   const stops = []
   const count = (name, signal) => {
     let first = true
-    stops.push(effect(() => {
-      signal.value
-      if (!first) counts[name] = (counts[name] ?? 0) + 1
-      first = false
-    }))
+    stops.push(
+      effect(() => {
+        signal.value
+        if (!first) counts[name] = (counts[name] ?? 0) + 1
+        first = false
+      }),
+    )
   }
   count('head', store.head)
   count('turnIds', store.turnIds)
@@ -45,7 +47,10 @@ test('a piece of text moves the signal of its item and no other, however long th
     const session = thread(length)
     store.publish(session)
     const next = applyFrame(session, frame(session.cursor, text(length, `item-${length}`, 'x')))
-    assert.deepEqual(moves(store, () => store.publish(next)), { [`item-${length}`]: 1 })
+    assert.deepEqual(
+      moves(store, () => store.publish(next)),
+      { [`item-${length}`]: 1 },
+    )
   }
 })
 
@@ -54,9 +59,15 @@ test('a header fact moves the head alone; a settled turn moves itself and the he
   const session = thread(2)
   store.publish(session)
   const done = applyFrame(session, frame(session.cursor, head({ issue: { status: 'done' } })))
-  assert.deepEqual(moves(store, () => store.publish(done)), { head: 1 })
+  assert.deepEqual(
+    moves(store, () => store.publish(done)),
+    { head: 1 },
+  )
   const ended = applyFrame(done, frame(done.cursor, turn(2, { state: 'completed' })))
-  assert.deepEqual(moves(store, () => store.publish(ended)), { head: 1, 'turn-2': 1, 'item-2': 1 })
+  assert.deepEqual(
+    moves(store, () => store.publish(ended)),
+    { head: 1, 'turn-2': 1, 'item-2': 1 },
+  )
 })
 
 test('another room replaces everything', () => {

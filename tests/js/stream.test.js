@@ -53,8 +53,14 @@ test('a dropped line is taken up again from the newest event held', () => {
 })
 
 test('the wait doubles up to fifteen seconds, with half of it left to chance', () => {
-  assert.deepEqual([0, 1, 2, 10].map((attempt) => backoff(attempt, 1)), [400, 800, 1600, 15_000])
-  assert.deepEqual([0, 1, 2, 10].map((attempt) => backoff(attempt, 0)), [200, 400, 800, 7_500])
+  assert.deepEqual(
+    [0, 1, 2, 10].map((attempt) => backoff(attempt, 1)),
+    [400, 800, 1600, 15_000],
+  )
+  assert.deepEqual(
+    [0, 1, 2, 10].map((attempt) => backoff(attempt, 0)),
+    [200, 400, 800, 7_500],
+  )
 })
 
 test('a line that opens and drops at once does not begin with the shortest wait again', () => {
@@ -119,6 +125,14 @@ test('a room that does not exist ends the stream instead of asking for ever', ()
   newest().onclose({ code: 4404 })
   mock.timers.tick(60_000)
   assert.deepEqual(log, ['gone unknown_session'])
+  assert.equal(Socket.made.length, 1)
+})
+
+test('a cursor the server does not have asks for a snapshot', () => {
+  const { log } = follow()
+  newest().onclose({ code: 4400 })
+  mock.timers.tick(60_000)
+  assert.deepEqual(log, ['gap'])
   assert.equal(Socket.made.length, 1)
 })
 

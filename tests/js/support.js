@@ -24,7 +24,11 @@ export function payload(more = {}) {
 
 export const head = (set) => ({ op: 'head', set })
 export const turn = (ordinal, facts) => ({ op: 'turn', turn: { id: `turn-${ordinal}`, ordinal, ...facts } })
-export const item = (ordinal, id, kind, facts) => ({ op: 'item', turnId: `turn-${ordinal}`, item: { id, kind, at: AT, ...facts } })
+export const item = (ordinal, id, kind, facts) => ({
+  op: 'item',
+  turnId: `turn-${ordinal}`,
+  item: { id, kind, at: AT, ...facts },
+})
 export const text = (ordinal, id, piece) => ({ op: 'text', turnId: `turn-${ordinal}`, id, text: piece })
 export const said = (ordinal, body) => item(ordinal, `message-${ordinal}`, 'user_message', { body })
 export const frame = (after, ...ops) => ({ type: 'frame', after, seq: after + 1, ops })
@@ -53,7 +57,9 @@ export function storage({ full = false } = {}) {
 }
 
 export function cases(name) {
-  const lines = readFileSync(new URL(`cases/${name}.jsonl`, import.meta.url), 'utf8').trim().split('\n')
+  const lines = readFileSync(new URL(`cases/${name}.jsonl`, import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
   return lines.map((line) => JSON.parse(line))
 }
 

@@ -22,7 +22,6 @@ CLAIMS = (
     "governance:approvals:decide",
     "governance:approvals:request",
 )
-LEDGER_LISTS = ("decisions",)  # what a refusal may add to
 
 
 @dataclass
@@ -93,8 +92,11 @@ class Desk:
         return outcome
 
     def facts_of_state(self) -> str:
-        """Return everything a refusal must not move, as canonical text."""
-        return canonical({name: value for name, value in self.plane.state().items() if name not in LEDGER_LISTS})
+        """Return all that a refusal must not move, as canonical text. What is left of a fault is derived."""
+        state = self.plane.state()
+        del state["decisions"]
+        state["faults"] = [{**fault, "remaining": None} for fault in state["faults"]]
+        return canonical(state)
 
     def entity(self, ref: str) -> dict[str, Any]:
         return history.entities(company_id=self.company_id, refs=[ref])[ref]

@@ -11,6 +11,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 from django.db.utils import OperationalError
 from django.utils import timezone
+
 from mockcore.sqlite.gate import FairGate, gate_of
 
 WAIT_S = 5.0

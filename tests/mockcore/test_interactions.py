@@ -6,6 +6,7 @@ import pytest
 
 from mockcore.commands import (
     CreateTask,
+    DecideApproval,
     FinishTask,
     ReportProgress,
     RequestApproval,
@@ -120,8 +121,6 @@ def test_the_last_answer_takes_the_task_out_of_review(desk: Desk) -> None:
     assert desk.status == "in_review"
     desk.board(answer("rejected", interaction_id="interaction-0002"))
     assert desk.status == "in_review"  # the approval still waits
-    from mockcore.commands import DecideApproval
-
     desk.board(DecideApproval(approval_id="approval-0001", decision="approved", note=""))
     assert desk.status == "in_progress"
 

@@ -145,7 +145,9 @@ def test_finishing_frees_the_tasks_that_waited_for_this_one_alone(desk: Desk) ->
 
 def test_finishing_frees_a_task_whose_other_blockers_are_done(desk: Desk) -> None:
     waiting = dependent_on(desk)
-    BlockerFactory(company=waiting.company, task=waiting, blocked_by_task=TaskFactory(company=waiting.company, status="done"))
+    BlockerFactory(
+        company=waiting.company, task=waiting, blocked_by_task=TaskFactory(company=waiting.company, status="done")
+    )
     desk.do(FinishTask(summary="Done"))
     assert desk.entity(f"task:{waiting.public_id}")["status"] == "todo"
     assert desk.plane.state()["blockers"] == []
@@ -246,7 +248,9 @@ def test_an_unknown_blocker_and_one_of_another_company_are_refused(desk: Desk) -
 
 # ---------------------------------------------------------------- children
 def test_a_child_hangs_under_the_active_task(desk: Desk) -> None:
-    applied = desk.do(CreateTask(title="Part one", description="Do it", priority="high", assignee_actor_id=desk.identity.actor_id))
+    applied = desk.do(
+        CreateTask(title="Part one", description="Do it", priority="high", assignee_actor_id=desk.identity.actor_id)
+    )
     child = desk.entity("task:task-0001")
     assert (child["parentId"], child["title"], child["description"]) == (desk.task_id, "Part one", "Do it")
     assert (child["status"], child["priority"], child["workMode"]) == ("todo", "high", "standard")

@@ -29,7 +29,9 @@ def test_clean_text_is_what_both_databases_can_hold(text: str) -> None:
     assert len(cleaned) == len(text)
 
 
-@given(st.recursive(ANY_TEXT | st.none() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(ANY_TEXT, inner)))
+@given(
+    st.recursive(ANY_TEXT | st.none() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(ANY_TEXT, inner))
+)
 def test_cleaning_twice_changes_nothing_more(value: object) -> None:
     assert clean(clean(value)) == clean(value)
     json.dumps(clean(value), ensure_ascii=False).encode()

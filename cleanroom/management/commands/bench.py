@@ -50,8 +50,9 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         except asyncio.CancelledError:
             raise CommandError("stopped before the end") from None
-        summary = {"rounds": rounds, "holds": all(bar.holds for bar in bars), "bars": [bar.as_json() for bar in bars]}
-        self.stdout.write(json.dumps(summary, indent=2) if options["json"] else as_table(bars))
+        summary: dict[str, Any] = {"rounds": rounds, "load": os.getloadavg()[0], "processors": os.cpu_count()}
+        summary |= {"holds": all(bar.holds for bar in bars), "bars": [bar.as_json() for bar in bars]}
+        self.stdout.write(json.dumps(summary, indent=2) if options["json"] else f"{as_table(bars)}\n\n{load_line()}")
         if options["strict"] and not summary["holds"]:
             sys.exit(1)
 
@@ -103,3 +104,8 @@ def calls_in_a_child(var: Path, *, calls: int) -> list[float]:
         raise BenchBroken(f"the tool calls could not be timed:\n{done.stderr[-2000:]}")
     times: list[float] = json.loads(done.stdout)
     return times
+
+
+def load_line() -> str:
+    """Return how busy the machine was: on a crowded one the ratios grow, too, because our side has more processes."""
+    return f"Load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors."

@@ -34,12 +34,14 @@ class Command(BaseCommand):
         parser.add_argument("--rehearsal", action="store_true", help="put the rehearsal model behind Codex")
         parser.add_argument("--pace", type=int, default=None, help="milliseconds between the rehearsal model's words")
         parser.add_argument("--migrate", action="store_true", help="bring the database up to date first")
+        parser.add_argument("--prepare", action="store_true", help="that, and collect and compress the browser's files")
         parser.add_argument("--exit-with-parent", action="store_true", help="stop when standard input is closed")
 
     def handle(self, *args: Any, **options: Any) -> None:
         guard.install()
-        if options["migrate"]:
+        if options["migrate"] or options["prepare"]:
             call_command("migrate", verbosity=0, interactive=False)
+        if options["prepare"]:
             collect_static()
         password = operator.ensure_operator()
         rehearsal = start_rehearsal(pace=options["pace"]) if options["rehearsal"] else None

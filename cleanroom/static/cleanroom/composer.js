@@ -30,7 +30,9 @@ export function composerOf(view) {
   if (activeTurn(view)) return composer('streaming', 'Codex is working. Stop ends this turn.')
   const pending = pendingCard(view)
   if (pending) {
-    return composer('waiting', 'Codex waits for your answer on the card above.', { pendingInteractionId: pending.interactionId })
+    return composer('waiting', 'Codex waits for your answer on the card above.', {
+      pendingInteractionId: pending.interactionId,
+    })
   }
   const finished = FINISHED_ISSUE[view.issue.status]
   if (finished) return composer('ready', `${finished} Ask on, or start a New chat.`)

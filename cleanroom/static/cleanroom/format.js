@@ -48,7 +48,12 @@ export function turnFacts(turn) {
   return facts
 }
 
-const VISIBLE_ESCAPES = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]/g
+const HIDDEN = [
+  '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f', // controls, but tab and line feed
+  '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u3164\\uffa0', // characters without a shape
+  '\\u200b-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\ufe00-\\ufe0f\\ufeff\\ufff0-\\ufffb', // zero-width, direction
+]
+const VISIBLE_ESCAPES = new RegExp(`[${HIDDEN.join('')}]`, 'g')
 
 /** Draw control, zero-width and direction characters as visible escapes, so that a command reads as it runs. */
 export function visible(/** @type {unknown} */ text) {

@@ -16,7 +16,7 @@ const UNAVAILABLE = {
   },
   codex_login_required: {
     title: 'Codex is not logged in',
-    todo: 'Run “codex login” on the machine that runs this server, or set CAPABILITY_MODEL_URL to a model of your own, then try again.',
+    todo: 'Run “codex login” on this server’s machine, or set CAPABILITY_MODEL_URL to a model of yours, then try again.',
   },
   network: {
     title: 'The server does not answer',
@@ -53,12 +53,13 @@ export function problemOf(error) {
 /** @param {unknown} error @returns {Shown} */
 function bug(error) {
   console.error(error)
-  return { code: 'page_error', title: 'This page made a mistake', text: 'Something in this page went wrong.', todo: 'Reload the page.', reference: '' }
-}
-
-/** Whether the agent, its runner or the server is missing, as against a request refused. @param {string | undefined} code */
-export function isUnavailable(code) {
-  return code !== undefined && code in UNAVAILABLE
+  return {
+    code: 'page_error',
+    title: 'This page made a mistake',
+    text: 'Something in this page went wrong.',
+    todo: 'Reload the page.',
+    reference: '',
+  }
 }
 
 /** Whether a `closed` frame means that the room has ended; any other code is a line to be taken up again. */
@@ -71,7 +72,7 @@ export function whyOver(code) {
   return WHY_OVER[code] ?? 'This room was closed.'
 }
 
-/** What to do before `Try again` can help in a room that was open; mostly nothing. @param {string | null | undefined} code */
+/** What to do before `Try again` can help in an open room; mostly nothing. @param {string | null | undefined} code */
 export function todoFor(code) {
   return code === 'codex_login_required' ? UNAVAILABLE[code].todo : ''
 }

@@ -9,7 +9,9 @@ import { words } from './format.js'
 /** @type {Record<string, (item: Item) => string | null>} */
 const SAYS = {
   tool_activity: (item) =>
-    item.status === 'running' ? `Paperclip tool · ${item.operationId}` : `Paperclip tool completed · ${item.operationId}`,
+    item.status === 'running'
+      ? `Paperclip tool · ${item.operationId}`
+      : `Paperclip tool completed · ${item.operationId}`,
   denial: (item) => `Paperclip tool denied · ${item.operationId}`,
   progress_activity: (item) => item.summary || item.label || words(item.activity),
   agent_message: (item) => (item.streaming ? 'Receiving the reply' : null),

@@ -1,57 +1,63 @@
 // room.js: one person in one clean room: opens it, follows it, and does what the buttons ask. Everything drawn is a
-// signal here or in the store; the address of the server, its sockets and the clock are handed in.
+// signal here, in `answers` or in the store; the server's address, its sockets and the clock are handed in.
 // @ts-check
 import { batch, computed, signal } from '@preact/signals'
 import { announcements } from './announce.js'
+import { createAnswers } from './answers.js'
 import { ApiError } from './api.js'
 import { isBlank, utf8Bytes } from './bytes.js'
 import { activeTurn } from './composer.js'
 import { withReturned } from './draft.js'
-import { isOver, isUnavailable, problemOf } from './problems.js'
+import { isOver, problemOf } from './problems.js'
 import { applyFrame, fromPayload } from './session_state.js'
 import { SESSION_KEY } from './storage.js'
 import { createStore } from './store.js'
 
 /** @typedef {import('./types.js').Session} Session */
 /** @typedef {import('./types.js').Frame} Frame */
-/** @typedef {{ text: string, at: number, ordinal: number, cursor: number | null }} Pending a message on its way */
-
-const RECONNECTED_MS = 3_000
-
+/** @typedef {import('./problems.js').Shown} Shown */
 /**
- * @param {{
- *   api: import('./api.js').Api, memory: import('./storage.js').Memory, drafts: ReturnType<import('./draft.js').createDrafts>,
- *   follow: (room: { sessionId: string } & import('./stream.js').Handlers) => import('./stream.js').Stream,
- *   schedule: (draw: () => void) => void, now?: () => number,
- * }} parts `schedule` calls `draw` at most once per animation frame
+ * @typedef {object} Pending  a message on its way
+ * @property {string} text
+ * @property {number} at  when it was sent, in milliseconds
+ * @property {number} ordinal  of the newest turn at that time
+ * @property {number | null} cursor  the event that holds it, once the server has said so
  */
+/**
+ * @typedef {object} Parts
+ * @property {import('./api.js').Api} api
+ * @property {import('./storage.js').Memory} memory
+ * @property {ReturnType<typeof import('./draft.js').createDrafts>} drafts
+ * @property {(room: { sessionId: string } & import('./stream.js').Handlers) => import('./stream.js').Stream} follow
+ * @property {(draw: () => void) => void} schedule  calls `draw` at most once per animation frame
+ * @property {() => number} [now]
+ */
+
+const RECONNECTED_MS = 3_000 // source: reference B section 1.12
+
+/** @param {Parts} parts */
 export function createRoom({ api, memory, drafts, follow, schedule, now = Date.now }) {
   const store = createStore()
   const phase = signal(/** @type {'loading' | 'open' | 'failed'} */ ('loading'))
-  const failure = signal(/** @type {import('./problems.js').Shown | null} */ (null)) // why nothing could be opened
+  const failure = signal(/** @type {Shown | null} */ (null)) // why nothing could be opened
   const draft = signal('')
-  const pending = signal(/** @type {Pending | null} */ (null))
-  const problem = signal(/** @type {import('./problems.js').Shown | null} */ (null)) // why the last action was refused
-  const line = signal(/** @type {'open' | 'lost' | 'back'} */ ('open')) // the socket
-  const busy = signal(/** @type {'' | 'new_chat' | 'reset' | 'reconnect'} */ (''))
-  const stopping = signal('') // the turn that was asked to stop
-  const gone = signal(/** @type {{ code: string } | null} */ (null)) // the room ended without its log saying so
-  const otherRoom = signal('') // the room another tab moved to
-  const submitting = signal(/** @type {Set<string>} */ (new Set())) // cards whose answer is on its way
-  const cardProblems = signal(/** @type {Record<string, import('./problems.js').Shown>} */ ({}))
-  const said = signal({ polite: '', assertive: '', count: 0 })
   const returned = signal(false) // a message that failed stands in the composer again
+  const pending = signal(/** @type {Pending | null} */ (null))
+  const problem = signal(/** @type {Shown | null} */ (null)) // why the last action was refused
+  const line = signal(/** @type {'open' | 'lost' | 'back'} */ ('open')) // the way to the server
+  const busy = signal(/** @type {'' | 'new_chat' | 'reset' | 'reconnect'} */ (''))
+  const stopping = signal(false)
+  const gone = signal(/** @type {{ code: string } | null} */ (null)) // the room ended, whether or not its log says so
+  const otherRoom = signal('') // the room that another tab moved to
+  const said = signal({ polite: '', assertive: '', count: 0 })
+  const answers = createAnswers({ post: (answer) => api.answer(session.sessionId, answer) })
 
   /** @type {Session} */ let session
   /** @type {import('./stream.js').Stream | null} */ let stream = null
   /** @type {{ turnId: string, text: string } | null} */ let lastSent = null
-  let generation = 0 // moves with every room; answers to an older one are dropped
+  let generation = 0 // moves with every room: what an older one still answers is dropped
 
-  // ---------------------------------------------------------------- opening and following
-  async function open(/** @type {string} */ sessionId) {
-    await entering(() => api.open(sessionId))
-  }
-
+  // ---------------------------------------------------------------- entering and leaving a room
   /** @param {() => Promise<any>} call */
   async function entering(call) {
     const mine = (generation += 1)
@@ -70,18 +76,18 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
 
   /** @param {any} payload */
   function enter(payload) {
-    const kept = session && session.sessionId !== payload.sessionId && busy.peek() ? draft.peek() : ''
-    memory.write(SESSION_KEY, payload.sessionId)
-    drafts.prune(payload.sessionId)
+    const moved = session !== undefined && session.sessionId !== payload.sessionId
+    const typed = moved ? draft.peek() : '' // what was typed moves along with the person
     session = fromPayload(payload)
+    memory.write(SESSION_KEY, session.sessionId)
+    drafts.prune(session.sessionId)
     batch(() => {
       store.publish(session)
-      draft.value = drafts.load(session.sessionId) || kept // what was typed moves along with the person
+      write(drafts.load(session.sessionId) || typed)
+      answers.clear()
       pending.value = problem.value = gone.value = failure.value = null
-      stopping.value = otherRoom.value = busy.value = ''
-      submitting.value = new Set()
-      cardProblems.value = {}
-      returned.value = false
+      returned.value = stopping.value = false
+      otherRoom.value = busy.value = ''
       phase.value = 'open'
     })
     followRoom()
@@ -96,10 +102,27 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
     })
   }
 
+  /** @param {string} code */
+  function leave(code) {
+    stream?.close()
+    if (busy.peek() === 'new_chat' || busy.peek() === 'reset' || gone.peek()) return
+    gone.value = { code }
+    pending.value = null
+    if (!session.view.session.closed) say('This room was closed.', true)
+  }
+
+  // ---------------------------------------------------------------- following it
   function followRoom() {
     stream?.close()
     line.value = 'open'
-    stream = follow({ sessionId: session.sessionId, cursor: () => session.cursor, onFrame, onState, onGap, onGone: leave })
+    stream = follow({
+      sessionId: session.sessionId,
+      cursor: () => session.cursor,
+      onFrame,
+      onState,
+      onGap,
+      onGone: leave,
+    })
   }
 
   /** @param {Frame} frame */
@@ -111,37 +134,29 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
     const before = session
     session = applyFrame(before, frame) // throws StreamGap: the stream takes the line up again
     if (session === before) return
-    afterChange(before)
+    changed(before)
     schedule(() => store.publish(session))
   }
 
   /** @param {Session} before */
-  function afterChange(before) {
+  function changed(before) {
     for (const { text, assertive } of announcements(before, session)) say(text, assertive)
-    const turn = activeTurn(before.view)
-    const ended = turn && session.view.turns.find(({ id, state }) => id === turn.id && state !== 'submitted' && state !== 'running')
-    if (ended) turnEnded(ended)
+    const active = activeTurn(before.view)
+    if (active && activeTurn(session.view)?.id !== active.id) turnEnded(active.id)
     settlePending()
-    forgetAnswered()
+    answers.settle(session)
   }
 
-  /** @param {import('./types.js').Turn} turn */
-  function turnEnded(turn) {
-    stopping.value = ''
-    if (turn.state === 'failed' && lastSent?.turnId === turn.id) giveBack(lastSent.text)
-    if (turn.state !== 'failed') returned.value = false
+  /** @param {string} turnId */
+  function turnEnded(turnId) {
+    stopping.value = false
+    const turn = session.view.turns.find(({ id }) => id === turnId)
+    if (turn?.state === 'failed' && lastSent?.turnId === turnId) giveBack(lastSent.text)
   }
 
   function settlePending() {
     const held = pending.peek()
     if (held && held.cursor !== null && session.cursor >= held.cursor) pending.value = null
-  }
-
-  function forgetAnswered() {
-    if (!submitting.peek().size) return
-    const waiting = new Set(session.view.turns.flatMap(({ items }) => items.filter(isPendingCard).map(({ interactionId }) => interactionId)))
-    const left = [...submitting.peek()].filter((id) => waiting.has(id))
-    if (left.length !== submitting.peek().size) submitting.value = new Set(left)
   }
 
   /** @param {'open' | 'lost'} state @param {number} attempt */
@@ -160,58 +175,53 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
     const mine = generation
     try {
       const payload = await api.open(session.sessionId)
-      if (mine === generation) resume(payload)
+      if (mine === generation) refresh(payload)
     } catch (error) {
       if (mine === generation) fail(error)
     }
   }
 
   /** @param {any} payload */
-  function resume(payload) {
+  function refresh(payload) {
     if (payload.sessionId !== session.sessionId) {
-      otherRoom.value = payload.sessionId // our room is over, and the server made a new one
       memory.write(SESSION_KEY, payload.sessionId)
+      otherRoom.value = payload.sessionId // ours is over, and the server opened another
       return leave('unknown_session')
     }
     const before = session
     session = fromPayload(payload)
-    afterChange(before)
+    changed(before)
     store.publish(session)
     return followRoom()
   }
 
-  /** @param {string} code */
-  function leave(code) {
-    stream?.close()
-    if (busy.peek() === 'new_chat' || busy.peek() === 'reset') return // we asked for it
-    gone.value = { code }
-    say('This room was closed.', true)
-  }
-
   // ---------------------------------------------------------------- what a person does
   async function send() {
-    const text = draft.peek()
     if (!maySend.peek()) return
-    const mine = generation
+    const text = draft.peek()
     batch(() => {
       const ordinal = Math.max(0, ...session.view.turns.map((turn) => turn.ordinal))
       pending.value = { text, at: now(), ordinal, cursor: null }
-      draft.value = ''
-      problem.value = null
+      draft.value = '' // kept in the memory until the server has the message
       returned.value = false
     })
-    try {
-      const { turn, cursor } = await api.send(session.sessionId, text)
-      if (mine !== generation) return
-      lastSent = { turnId: turn.id, text }
-      drafts.save(session.sessionId, draft.peek())
-      pending.value = pending.peek() && { .../** @type {Pending} */ (pending.peek()), cursor }
-      settlePending()
-      const failed = session.view.turns.find(({ id, state }) => id === turn.id && state === 'failed')
-      if (failed) turnEnded(failed) // it failed before we knew its name
-    } catch (error) {
-      if (mine === generation) refused(error, () => giveBack(text))
-    }
+    await acting(
+      async (isMine) => {
+        const { turn, cursor } = await api.send(session.sessionId, text)
+        if (isMine()) sent({ turnId: turn.id, text, cursor })
+      },
+      () => giveBack(text),
+    )
+  }
+
+  /** @param {{ turnId: string, text: string, cursor: number }} message */
+  function sent({ turnId, text, cursor }) {
+    lastSent = { turnId, text }
+    drafts.save(session.sessionId, draft.peek())
+    const held = pending.peek()
+    pending.value = held && { ...held, cursor }
+    settlePending()
+    if (session.view.turns.some(({ id, state }) => id === turnId && state === 'failed')) turnEnded(turnId)
   }
 
   /** @param {string} text */
@@ -224,22 +234,24 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
   }
 
   async function stop() {
-    const turn = activeTurn(session.view)
-    stopping.value = turn?.id ?? 'submitted'
-    await acting(async () => {
-      await api.interrupt(session.sessionId).catch(unlessCode('already_terminal'))
-    }, () => (stopping.value = ''))
+    stopping.value = true
+    await acting(
+      () => api.interrupt(session.sessionId).catch(unlessCode('already_terminal')),
+      () => (stopping.value = false),
+    )
   }
 
   /** Start the agent anew in the same room. */
   async function reconnect() {
     busy.value = 'reconnect'
-    await acting(async (isMine) => {
-      const payload = await api.reconnect(session.sessionId)
-      if (!isMine()) return
-      busy.value = ''
-      resume(payload)
-    }, () => (busy.value = ''))
+    await acting(
+      async (isMine) => {
+        const payload = await api.reconnect(session.sessionId)
+        if (isMine()) refresh(payload)
+      },
+      () => {},
+    )
+    if (busy.peek() === 'reconnect') busy.value = ''
   }
 
   async function newChat() {
@@ -255,46 +267,30 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
 
   /** @param {string} interactionId @param {string} outcome @param {unknown} result */
   async function answer(interactionId, outcome, result) {
-    const { [interactionId]: _, ...otherProblems } = cardProblems.peek()
-    batch(() => {
-      submitting.value = new Set(submitting.peek()).add(interactionId)
-      cardProblems.value = otherProblems
-    })
     const mine = generation
-    try {
-      await api.answer(session.sessionId, { interactionId, outcome, result })
-    } catch (error) {
-      if (mine !== generation) return
-      if (error instanceof ApiError && error.code === 'unknown_session') leave(error.code)
-      const left = new Set(submitting.peek())
-      left.delete(interactionId)
-      batch(() => {
-        submitting.value = left
-        cardProblems.value = { ...cardProblems.peek(), [interactionId]: problemOf(error) }
-      })
-      say(problemOf(error).text, true)
-    }
+    const refusal = await answers.send(interactionId, outcome, result)
+    if (!refusal || mine !== generation) return
+    if (refusal.code === 'unknown_session') leave(refusal.code)
+    else say(refusal.text, true)
   }
 
-  /** @param {(isMine: () => boolean) => Promise<void>} act @param {() => void} onRefused */
-  async function acting(act, onRefused) {
+  /** @param {(isMine: () => boolean) => Promise<unknown>} act @param {() => void} undo */
+  async function acting(act, undo) {
     const mine = generation
     problem.value = null
     try {
       await act(() => mine === generation)
     } catch (error) {
-      if (mine === generation) refused(error, onRefused)
+      if (mine === generation) refused(problemOf(error), undo)
     }
   }
 
-  /** @param {unknown} error @param {() => void} undo */
-  function refused(error, undo) {
+  /** @param {Shown} shown @param {() => void} undo */
+  function refused(shown, undo) {
     undo()
-    const shown = problemOf(error)
     if (shown.code === 'unknown_session') return leave(shown.code)
     problem.value = shown
-    say(shown.text, true)
-    return undefined
+    return say(shown.text, true)
   }
 
   /** @param {string} text */
@@ -309,6 +305,7 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
     said.value = { polite: assertive ? '' : text, assertive: assertive ? text : '', count: count + 1 }
   }
 
+  // ---------------------------------------------------------------- what follows from it
   const over = computed(() => {
     const closed = store.head.value?.view.session
     return gone.value ?? (closed?.closed ? { code: closed.code ?? '' } : null)
@@ -326,26 +323,41 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
   })
 
   return {
-    store, phase, failure, draft, pending, problem, line, busy, stopping, otherRoom, submitting, cardProblems, said,
-    returned, over, composerState, maySend,
-    open, send, stop, reconnect, newChat, reset, answer, write,
-    start: () => open(memory.read(SESSION_KEY)),
+    store,
+    phase,
+    failure,
+    draft,
+    returned,
+    pending,
+    problem,
+    line,
+    busy,
+    stopping,
+    otherRoom,
+    said,
+    answers,
+    over,
+    composerState,
+    maySend,
+    send,
+    stop,
+    reconnect,
+    newChat,
+    reset,
+    answer,
+    write,
+    start: () => entering(() => api.open(memory.read(SESSION_KEY))),
+    open: (/** @type {string} */ sessionId) => entering(() => api.open(sessionId)),
     retryLine: () => stream?.retryNow(),
     dismiss: () => (problem.value = null),
-    /** Another tab wrote the room it is in. @param {string} sessionId */
-    noticeOtherRoom: (sessionId) => {
+    /** Another tab wrote down the room it is in. @param {string} sessionId */
+    noticeOtherRoom(sessionId) {
       if (session && sessionId && sessionId !== session.sessionId) otherRoom.value = sessionId
     },
-    mayRetryOpen: () => isUnavailable(failure.peek()?.code),
   }
 }
 
 /** @typedef {ReturnType<typeof createRoom>} Room */
-
-/** @param {import('./types.js').Item} item */
-function isPendingCard(item) {
-  return item.kind === 'interaction' && item.state === 'pending'
-}
 
 /** @param {string} code */
 function unlessCode(code) {

@@ -6,7 +6,7 @@ export const CHAT = '#/chat'
 
 /**
  * @param {{ hash: string, search?: string }} location
- * @returns {{ surface: 'chat' | null, mode: 'live', shot: null, at: null }} surface is null for an address that leads nowhere
+ * @returns {{ surface: 'chat' | null, mode: 'live', shot: null, at: null }} null: it leads nowhere
  */
 export function parseRoute({ hash }) {
   const path = hash.replace(/^#/, '').split('?', 1)[0]

@@ -20,7 +20,8 @@ export function createMemory(storage) {
     /** An empty value removes the key. @param {string} key @param {string} value */
     write: (key, value) => attempt((held) => (value ? held.setItem(key, value) : held.removeItem(key)), undefined),
     /** @param {string} prefix */
-    keys: (prefix) => attempt((held) => Object.keys(held).filter((key) => key.startsWith(prefix)), /** @type {string[]} */ ([])),
+    keys: (prefix) =>
+      attempt((held) => Object.keys(held).filter((key) => key.startsWith(prefix)), /** @type {string[]} */ ([])),
   }
 }
 

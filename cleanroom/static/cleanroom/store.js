@@ -14,7 +14,7 @@ const NOT_HEAD = new Set(['turns', 'evidence'])
 export function createStore() {
   /** @type {Session | null} */ let shown = null
   /** @type {Map<string, TurnEntry>} */ const turns = new Map()
-  const head = signal(/** @type {Session | null} */ (null)) // everything but turns; its `view.turns` is never to be drawn
+  const head = signal(/** @type {Session | null} */ (null)) // all but turns: those are drawn from below
   const turnIds = signal(/** @type {string[]} */ ([]))
   return {
     head,
@@ -29,7 +29,8 @@ export function createStore() {
         if (!before) turns.clear()
         publishTurns(turns, before?.view.turns ?? [], session.view.turns)
         if (!before || headMoved(before, session)) head.value = session
-        if (!before || before.view.turns.length !== session.view.turns.length) turnIds.value = session.view.turns.map(idOf)
+        if (!before || before.view.turns.length !== session.view.turns.length)
+          turnIds.value = session.view.turns.map(idOf)
       })
     },
   }
@@ -41,7 +42,11 @@ export function createStore() {
 function publishTurns(entries, before, after) {
   after.forEach((turn, place) => {
     if (turn === before[place]) return
-    const entry = entries.get(turn.id) ?? { facts: signal(turn), itemIds: signal(turn.items.map(idOf)), items: new Map() }
+    const entry = entries.get(turn.id) ?? {
+      facts: signal(turn),
+      itemIds: signal(turn.items.map(idOf)),
+      items: new Map(),
+    }
     entries.set(turn.id, entry)
     publishTurn(entry, turn)
   })

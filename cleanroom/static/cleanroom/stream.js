@@ -12,6 +12,13 @@ import { StreamGap } from './session_state.js'
  * @property {() => void} onGap
  * @property {(code: string) => void} onGone
  */
+/**
+ * @typedef {object} Outside
+ * @property {(after: number) => string} url
+ * @property {typeof WebSocket} [Socket]
+ * @property {() => number} [random]
+ * @property {() => number} [now]
+ */
 /** @typedef {{ retryNow: () => void, close: () => void }} Stream */
 
 const FIRST_DELAY_MS = 400
@@ -19,6 +26,7 @@ const LONGEST_DELAY_MS = 15_000
 const SILENCE_MS = 40_000 // the server's heart beats every 15 s; two missed beats and a little are a dead line
 const STEADY_MS = 3_000 // a line that held this long starts over with the shortest delay
 const GONE = 4404 // close code of a room that is retired, or is not ours
+const BAD_CURSOR = 4400 // close code of a cursor the server does not have
 
 /** The wait before try number `attempt` (from 0), with jitter so that tabs do not return in step. */
 export function backoff(/** @type {number} */ attempt, /** @type {number} */ random) {
@@ -30,11 +38,21 @@ export function backoff(/** @type {number} */ attempt, /** @type {number} */ ran
  * Follow a room until `close()`.
  *
  * `onFrame` may throw `StreamGap`: the line is taken up again from `cursor()`, and when that leaves a gap too, `onGap`
- * is asked to load a fresh snapshot. `onState` is told `open` or `lost`, `onGone` that the room does not exist (any more).
- * @param {Handlers & { url: (after: number) => string, Socket?: typeof WebSocket, random?: () => number, now?: () => number }} options
+ * is asked to load a fresh snapshot. `onState` is told `open` or `lost`, `onGone` that the room does not exist.
+ * @param {Handlers & Outside} options
  * @returns {Stream}
  */
-export function openStream({ url, cursor, onFrame, onState, onGap, onGone, Socket = WebSocket, random = Math.random, now = Date.now }) {
+export function openStream({
+  url,
+  cursor,
+  onFrame,
+  onState,
+  onGap,
+  onGone,
+  Socket = WebSocket,
+  random = Math.random,
+  now = Date.now,
+}) {
   /** @type {WebSocket | null} */ let socket = null
   /** @type {ReturnType<typeof setTimeout> | undefined} */ let retry
   /** @type {ReturnType<typeof setTimeout> | undefined} */ let watchdog
@@ -79,6 +97,7 @@ export function openStream({ url, cursor, onFrame, onState, onGap, onGone, Socke
   function lost(code) {
     drop()
     if (code === GONE) return onGone('unknown_session')
+    if (code === BAD_CURSOR) return onGap()
     if (openedAt && now() - openedAt >= STEADY_MS) attempt = 0
     openedAt = 0
     onState('lost', attempt + 1)

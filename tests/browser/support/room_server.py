@@ -1,7 +1,7 @@
 """A scripted stand-in for the session API, so that a browser test decides what the server says and when.
 
 It speaks the contract of `ARCHITECTURE.md` (HTTP, frames, thread view) and serves the real page with its real modules
-under the real policy. Knows no agent, no rows, no rules: a test scripts all of that. No part of the product.
+under the real content policy. Knows no agent, no rows, no rules: a test scripts all of that. No part of the product.
 """
 
 from __future__ import annotations
@@ -20,16 +20,11 @@ from django.contrib.staticfiles import finders
 from django.http import HttpRequest
 from django.test import RequestFactory
 
+from capability.http.pages import ContentPolicy
 from cleanroom import pages
 from evidence.views.fold import apply_ops, copy_view, empty_view
 
 API = pages.API_BASE
-NONCE = "browser-test"
-POLICY = (
-    f"default-src 'self'; script-src 'self' 'nonce-{NONCE}'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'; "
-    "require-trusted-types-for 'script'; trusted-types dompurify"
-)
 WAIT_S = 5
 AT = "2026-01-02T03:04:05.000Z"
 
@@ -300,8 +295,8 @@ class RoomServer:
         return socket
 
     async def _page(self, request: web.Request) -> web.Response:
-        page = await asyncio.to_thread(pages.chat, page_request())
-        headers = {"Content-Security-Policy": POLICY}
+        page = await asyncio.to_thread(ContentPolicy(pages.chat), page_request(request.host))
+        headers = {name: value for name, value in page.items() if name != "Content-Type"}
         return web.Response(body=page.content, content_type="text/html", charset="utf-8", headers=headers)
 
     async def _static(self, request: web.Request) -> web.StreamResponse:
@@ -309,10 +304,8 @@ class RoomServer:
         return web.FileResponse(Path(str(found))) if found else web.Response(status=404)
 
 
-def page_request() -> HttpRequest:
-    request = RequestFactory().get("/")
-    request.csp_nonce = NONCE  # type: ignore[attr-defined]
-    return request
+def page_request(host: str) -> HttpRequest:
+    return RequestFactory().get("/", headers={"host": host})
 
 
 def refusal(status: int, code: str, message: str) -> web.Response:

@@ -14,6 +14,7 @@ import threading
 def main(*, address: str, sandbox_exit: int, stubborn: bool) -> None:
     if sys.argv[1] == "sandbox":
         sys.exit(sandbox_exit)
+    stubborn = stubborn and not os.environ["CODEX_HOME"].endswith(".making")  # a template's start ends cleanly
     if stubborn:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     link = socket.socket(socket.AF_UNIX)

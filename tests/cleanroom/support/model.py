@@ -28,6 +28,13 @@ class Say:
 
 
 @dataclass(frozen=True)
+class Begin:
+    """Prose that is streamed but never finished."""
+
+    pieces: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Call:
     """One function call; `arguments` is sent as given when it is text."""
 
@@ -62,11 +69,15 @@ class Drop:
     """Cut the connection in the middle of the stream."""
 
 
-Step = Say | Call | Think | Wait | Refuse | Drop
+Step = Say | Begin | Call | Think | Wait | Refuse | Drop
 
 
 def say(*pieces: str) -> Say:
     return Say(pieces)
+
+
+def begin(*pieces: str) -> Begin:
+    return Begin(pieces)
 
 
 class ScriptedModel:
@@ -83,6 +94,10 @@ class ScriptedModel:
     def answer(self, *steps: Step) -> None:
         """Queue the answer of one request."""
         self._answers.append(list(steps))
+
+    def forget(self) -> None:
+        """Drop the answers that no request has taken."""
+        self._answers.clear()
 
     async def wait_for_requests(self, count: int) -> None:
         async with asyncio.timeout(10):
@@ -136,7 +151,7 @@ class ScriptedModel:
                 assert transport is not None
                 transport.abort()
                 return
-            elif isinstance(step, Say):
+            elif isinstance(step, (Say, Begin)):
                 await self._say(response, step, index, f"msg_{number}_{index}")
             elif isinstance(step, (Call, Think)):
                 await self._done(response, index, self._item(step, f"{number}_{index}"))
@@ -149,7 +164,7 @@ class ScriptedModel:
         }
         await self._send(response, {"type": "response.completed", "response": {"id": f"resp_{number}", "usage": usage}})
 
-    async def _say(self, response: web.StreamResponse, step: Say, index: int, item_id: str) -> None:
+    async def _say(self, response: web.StreamResponse, step: Say | Begin, index: int, item_id: str) -> None:
         item = {"type": "message", "role": "assistant", "id": item_id, "content": []}
         await self._send(response, {"type": "response.output_item.added", "output_index": index, "item": item})
         for piece in step.pieces:
@@ -163,6 +178,8 @@ class ScriptedModel:
                     "delta": piece,
                 },
             )
+        if isinstance(step, Begin):
+            return
         text = "".join(step.pieces)
         await self._done(response, index, item | {"content": [{"type": "output_text", "text": text}]})
 

@@ -3,20 +3,19 @@
 import { useState } from 'preact/hooks'
 import { html } from '../html.js'
 import { Facts, rowsOf } from '../components/facts.js'
+import { LongField, Press } from './fields.js'
 
-/** @param {{ item: any, payload: any, answer: (outcome: string, result: unknown) => void }} props */
+/** @param {import('./fields.js').CardProps} props */
 export function Approval({ item, payload, answer }) {
   const [note, setNote] = useState('')
-  const decide = (/** @type {string} */ outcome) => answer(outcome, { note: note.trim() })
-  const field = `${item.id}-note`
+  const decide = (/** @type {string} */ outcome) => () => answer(outcome, { note: note.trim() })
   return html`
     <${Facts} facts=${rowsOf(payload.details)} />
-    <label for=${field}>Note <span class="muted">(optional, goes on the record)</span></label>
-    <textarea id=${field} rows="2" dir="auto" value=${note} onInput=${(/** @type {any} */ event) => setNote(event.currentTarget.value)}></textarea>
+    <${LongField} id=${`${item.id}-note`} label="Note" hint="(optional, goes on the record)" value=${note} onText=${setNote} />
     <div class="card-actions">
-      <button type="button" class="button primary" onClick=${() => decide('approved')}>Approve</button>
-      <button type="button" class="button" onClick=${() => decide('rejected')}>Reject</button>
-      <button type="button" class="button quiet" onClick=${() => decide('cancelled')}>Cancel</button>
+      <${Press} label="Approve" onPress=${decide('approved')} />
+      <${Press} label="Reject" look="" onPress=${decide('rejected')} />
+      <${Press} label="Cancel" look="quiet" onPress=${decide('cancelled')} />
     </div>
   `
 }

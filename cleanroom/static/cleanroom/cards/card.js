@@ -1,4 +1,4 @@
-// card.js: a request that waits for a person, whatever its kind: the question, its state, and once it is over how it ended.
+// card.js: a request that waits for a person, whatever its kind: what is asked, its state, and later how it ended.
 // @ts-check
 import { useEffect, useRef } from 'preact/hooks'
 import { html, useRoom } from '../html.js'
@@ -12,68 +12,96 @@ import { Questions } from './questions.js'
 import { SuggestTasks } from './suggest_tasks.js'
 import { Verdicts } from './verdicts.js'
 
-/** @type {Record<string, { label: string, form: any }>} */
+/** @type {Record<string, { label: string, fields: any }>} */
 const KINDS = {
-  approval: { label: 'Approval', form: Approval },
-  questions: { label: 'Question', form: Questions },
-  confirmation: { label: 'Confirmation', form: Confirmation },
-  checkbox: { label: 'Choice', form: Checkbox },
-  suggest_tasks: { label: 'Suggested tasks', form: SuggestTasks },
-  item_verdicts: { label: 'Verdicts', form: Verdicts },
+  approval: { label: 'Approval', fields: Approval },
+  questions: { label: 'Question', fields: Questions },
+  confirmation: { label: 'Confirmation', fields: Confirmation },
+  checkbox: { label: 'Choice', fields: Checkbox },
+  suggest_tasks: { label: 'Suggested tasks', fields: SuggestTasks },
+  item_verdicts: { label: 'Verdicts', fields: Verdicts },
 }
 
 /** @param {{ item: any }} props */
 export function Card({ item }) {
-  const room = useRoom()
-  const kind = KINDS[item.interactionKind] ?? { label: 'Request', form: null }
-  const waiting = room.submitting.value.has(item.interactionId)
+  const { answers } = useRoom()
+  const frame = useRef(/** @type {HTMLElement | null} */ (null))
   const pending = item.state === 'pending'
+  const submitting = pending && answers.submitting.value.has(item.interactionId)
+  const { label, fields } = KINDS[item.interactionKind] ?? { label: 'Request', fields: null }
   const titleId = `${item.id}-title`
+  useKeptFocus(frame, pending)
   return html`
-    <article class="card" data-kind="interaction" data-card=${item.interactionKind} data-state=${waiting && pending ? 'submitting' : item.state} data-interaction=${item.interactionId} aria-labelledby=${titleId}>
+    <article
+      ref=${frame}
+      class="card"
+      tabindex="-1"
+      data-kind="interaction"
+      data-card=${item.interactionKind}
+      data-interaction=${item.interactionId}
+      data-state=${submitting ? 'submitting' : item.state}
+      aria-labelledby=${titleId}
+    >
       <header>
         <span class="record-mark">${item.interactionKind === 'approval' ? html`<${Shield} />` : html`<${Question} />`}</span>
-        <span class="record-label">${kind.label}</span>
-        <span class="state" data-state=${item.state}>${waiting && pending ? 'Submitting…' : item.stateLabel}</span>
+        <span class="record-label">${label}</span>
+        <span class="state" data-state=${item.state}>${submitting ? 'Submitting…' : item.stateLabel}</span>
       </header>
-      <h3 id=${titleId} class="card-title" dir="auto">${item.interactionKind === 'approval' ? words(item.title) : visible(item.title)}</h3>
+      <h3 id=${titleId} class="card-title" dir="auto">${titleOf(item)}</h3>
       ${item.prompt ? html`<${Markdown} text=${item.prompt} />` : null}
-      ${pending && kind.form ? html`<${Form} view=${kind.form} item=${item} />` : html`<${Resolved} item=${item} />`}
+      ${pending && fields ? html`<${Form} fields=${fields} item=${item} />` : html`<${Resolved} item=${item} />`}
     </article>
   `
 }
 
-/** @param {{ view: any, item: any }} props */
-function Form({ view: Fields, item }) {
+/** The title of an approval is its type, a name such as `budget_increase`. @param {any} item */
+function titleOf({ interactionKind, title }) {
+  return interactionKind === 'approval' ? words(title) : visible(title)
+}
+
+/** When the form goes away, its card keeps the focus, so that a keyboard does not start over at the top of the page. */
+function useKeptFocus(/** @type {{ current: HTMLElement | null }} */ frame, /** @type {boolean} */ pending) {
+  const held = useRef(false)
+  if (frame.current) held.current = frame.current.contains(document.activeElement)
+  useEffect(() => {
+    if (!pending && held.current) frame.current?.focus({ preventScroll: true })
+  }, [pending])
+}
+
+/** @param {{ fields: any, item: any }} props */
+function Form({ fields: Fields, item }) {
   const room = useRoom()
   const { interactionId } = item
-  const refused = room.cardProblems.value[interactionId]
-  const shut = Boolean(room.over.value) || room.composerState.value === 'streaming' || room.submitting.value.has(interactionId)
-  const answer = (/** @type {string} */ outcome, /** @type {unknown} */ result) => room.answer(interactionId, outcome, result)
+  const refused = room.answers.problems.value[interactionId]
+  const submitting = room.answers.submitting.value.has(interactionId)
+  const shut = submitting || !['ready', 'waiting'].includes(room.composerState.value)
+  const answer = (/** @type {string} */ outcome, /** @type {unknown} */ result) =>
+    room.answer(interactionId, outcome, result)
   return html`
     <form class="card-form" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <fieldset disabled=${shut}>
         <legend class="hidden-visually">Your answer</legend>
-        <${Fields} item=${item} payload=${item.payload ?? {}} answer=${answer} />
+        <${Fields} item=${item} payload=${item.payload} answer=${answer} />
       </fieldset>
-      ${refused
-        ? html`<p class="field-error" data-testid="card-error"><${Alert} /><span>${refused.text} <code>${refused.code}</code></span></p>`
-        : null}
+      ${refused ? html`<${Refused} shown=${refused} />` : null}
     </form>
   `
 }
 
-/** How it ended; takes the focus over from the buttons that are gone. @param {{ item: any }} props */
+/** @param {{ shown: import('../problems.js').Shown }} props */
+function Refused({ shown }) {
+  return html`
+    <p class="field-error" data-testid="card-error"><${Alert} /><span>${shown.text} <code>${shown.code}</code></span></p>
+  `
+}
+
+/** @param {{ item: any }} props */
 function Resolved({ item }) {
-  const box = useRef(/** @type {HTMLElement | null} */ (null))
-  useEffect(() => {
-    if (document.activeElement === document.body && box.current?.dataset.fresh) box.current.focus()
-  }, [])
-  const lines = item.resolvedSummary ?? []
+  /** @type {string[]} */ const lines = item.resolvedSummary ?? []
   if (!lines.length && !item.reason) return null
   return html`
-    <div class="resolved" ref=${box} tabindex="-1" data-fresh="true">
-      ${lines.length ? html`<ul class="plain-list">${lines.map((/** @type {string} */ line) => html`<li dir="auto">${visible(line)}</li>`)}</ul>` : null}
+    <div class="resolved">
+      ${lines.map((line) => html`<p dir="auto">${visible(line)}</p>`)}
       ${item.reason ? html`<p dir="auto">${visible(item.reason)}</p>` : null}
     </div>
   `

@@ -2,50 +2,26 @@
 // @ts-check
 import { useState } from 'preact/hooks'
 import { html } from '../html.js'
-import { visible } from '../format.js'
+import { Choices, labelsOf } from './choices.js'
 import { AcceptOrReject } from './reason.js'
 
-/** @typedef {{ id: string, label: string, description?: string, defaultSelected?: boolean }} Option */
-
-/** @param {{ item: any, payload: any, answer: (outcome: string, result: unknown) => void }} props */
+/** @param {import('./fields.js').CardProps} props */
 export function Checkbox({ item, payload, answer }) {
-  const { options, minSelected, maxSelected } = payload
-  const [chosen, setChosen] = useState(() => options.filter((/** @type {Option} */ one) => one.defaultSelected).map((/** @type {Option} */ one) => one.id))
-  const fits = chosen.length >= minSelected && chosen.length <= maxSelected
+  /** @type {import('./choices.js').Option[]} */ const options = payload.options
+  const { minSelected: least, maxSelected: most } = payload
+  const [chosen, setChosen] = useState(() => options.filter((one) => one.defaultSelected).map((one) => one.id))
+  const accept = () => answer('accepted', { selectedOptionIds: chosen, summary: labelsOf(options, chosen) })
   return html`
-    <${Choices} legend=${`Choose ${range(minSelected, maxSelected)}`} options=${options} chosen=${chosen} onChange=${setChosen} />
+    <${Choices} legend=${`Choose ${range(least, most)}`} options=${options} chosen=${chosen} onChange=${setChosen} />
     <${AcceptOrReject}
       id=${item.id}
       acceptLabel=${payload.acceptLabel}
       rejectLabel=${payload.rejectLabel}
-      mayAccept=${fits}
-      onAccept=${() => answer('accepted', { selectedOptionIds: chosen, summary: labelsOf(options, chosen) })}
+      mayAccept=${chosen.length >= least && chosen.length <= most}
+      onAccept=${accept}
       onReject=${(/** @type {string} */ reason) => answer('rejected', { reason })}
     />
   `
-}
-
-/** @param {{ legend: string, options: Option[], chosen: string[], onChange: (ids: string[]) => void }} props */
-export function Choices({ legend, options, chosen, onChange }) {
-  const toggle = (/** @type {string} */ id) => onChange(options.map((option) => option.id).filter((one) => chosen.includes(one) !== (one === id)))
-  return html`
-    <fieldset class="choices">
-      <legend>${legend}</legend>
-      ${options.map(
-        (option) => html`
-          <label class="choice">
-            <input type="checkbox" checked=${chosen.includes(option.id)} onChange=${() => toggle(option.id)} />
-            <span dir="auto">${visible(option.label)}${option.description ? html`<span class="muted block">${visible(option.description)}</span>` : null}</span>
-          </label>
-        `,
-      )}
-    </fieldset>
-  `
-}
-
-/** The chosen ones in words, for the record. @param {Option[]} options @param {string[]} chosen */
-export function labelsOf(options, chosen) {
-  return options.filter(({ id }) => chosen.includes(id)).map(({ label }) => label)
 }
 
 /** @param {number} least @param {number} most */

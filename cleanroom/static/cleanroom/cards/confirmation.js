@@ -4,9 +4,9 @@ import { html } from '../html.js'
 import { visible } from '../format.js'
 import { AcceptOrReject } from './reason.js'
 
-/** @param {{ item: any, payload: any, answer: (outcome: string, result: unknown) => void }} props */
+/** @param {import('./fields.js').CardProps} props */
 export function Confirmation({ item, payload, answer }) {
-  const target = payload.targetSummary
+  const { targetSummary: target } = payload
   return html`
     ${target && target !== item.prompt ? html`<p class="target" dir="auto">${visible(target)}</p>` : null}
     <${AcceptOrReject}

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import { html } from '../html.js'
 import { visible } from '../format.js'
+import { Choice, LongField, Press } from './fields.js'
 
 /**
  * @typedef {object} Question
@@ -12,46 +13,68 @@ import { visible } from '../format.js'
  * @property {{ id: string, label: string }[]} options
  * @property {boolean} required
  */
+/** @typedef {{ id: string, question: Question, value: string, onText: (text: string) => void }} FieldProps */
 
-/** @param {{ item: any, payload: any, answer: (outcome: string, result: unknown) => void }} props */
+/** @param {import('./fields.js').CardProps} props */
 export function Questions({ item, payload, answer }) {
-  const [answers, setAnswers] = useState(/** @type {Record<string, string>} */ ({}))
   /** @type {Question[]} */ const questions = payload.questions
-  const missing = questions.some(({ id, required }) => required && !answers[id]?.trim())
-  const set = (/** @type {string} */ id) => (/** @type {any} */ event) => setAnswers({ ...answers, [id]: event.currentTarget.value })
+  const [answers, setAnswers] = useState(/** @type {Record<string, string>} */ ({}))
+  const given = questions.filter(({ id }) => answers[id]?.trim())
+  const missing = questions.some((one) => one.required && !given.includes(one))
+  const submit = () =>
+    answer('answered', { answers, summary: given.map((one) => `${one.prompt} ${answers[one.id].trim()}`) })
   return html`
-    ${questions.map((question) => html`<${QuestionField} key=${question.id} id=${`${item.id}-${question.id}`} question=${question} value=${answers[question.id] ?? ''} onInput=${set(question.id)} />`)}
+    ${questions.map(
+      (question) => html`
+        <${FIELDS[question.control] ?? TextField}
+          key=${question.id}
+          id=${`${item.id}-${question.id}`}
+          question=${question}
+          value=${answers[question.id] ?? ''}
+          onText=${(/** @type {string} */ text) => setAnswers({ ...answers, [question.id]: text })}
+        />
+      `,
+    )}
     <div class="card-actions">
-      <button type="button" class="button primary" disabled=${missing} onClick=${() => answer('answered', { answers, summary: questions.filter(({ id }) => answers[id]?.trim()).map((one) => spoken(one, answers[one.id])) })}>${payload.submitLabel}</button>
-      <button type="button" class="button quiet" onClick=${() => answer('rejected', { reason: 'The board declined to answer.' })}>Decline to answer</button>
+      <${Press} label=${payload.submitLabel} disabled=${missing} onPress=${submit} />
+      <${Press} label="Decline to answer" look="quiet" onPress=${() => answer('rejected', {})} />
     </div>
   `
 }
 
-/** @param {{ id: string, question: Question, value: string, onInput: (event: any) => void }} props */
-function QuestionField({ id, question, value, onInput }) {
-  const { control, options } = question
-  const optional = question.required ? null : html` <span class="muted">(optional)</span>`
-  if (control === 'radio') {
-    return html`
-      <fieldset class="choices">
-        <legend dir="auto">${visible(question.prompt)}${optional}</legend>
-        ${options.map((option) => html`<label class="choice"><input type="radio" name=${id} value=${option.label} checked=${value === option.label} onChange=${onInput} /><span dir="auto">${visible(option.label)}</span></label>`)}
-      </fieldset>
-    `
-  }
-  const label = html`<label for=${id} dir="auto">${visible(question.prompt)}${optional}</label>`
-  if (control === 'text') return html`${label}<textarea id=${id} rows="2" dir="auto" value=${value} onInput=${onInput}></textarea>`
+/** @type {Record<string, (props: FieldProps) => any>} */
+const FIELDS = { text: TextField, radio: RadioField, select: SelectField }
+
+/** @param {FieldProps} props */
+function TextField({ id, question, value, onText }) {
+  return html`<${LongField} id=${id} label=${question.prompt} hint=${hintOf(question)} value=${value} onText=${onText} />`
+}
+
+/** @param {FieldProps} props */
+function RadioField({ id, question, value, onText }) {
   return html`
-    ${label}
-    <select id=${id} value=${value} onChange=${onInput}>
+    <fieldset class="choices">
+      <legend dir="auto">${visible(question.prompt)} <span class="muted">${hintOf(question)}</span></legend>
+      ${question.options.map(
+        ({ label }) =>
+          html`<${Choice} label=${label} group=${id} checked=${value === label} onPick=${() => onText(label)} />`,
+      )}
+    </fieldset>
+  `
+}
+
+/** @param {FieldProps} props */
+function SelectField({ id, question, value, onText }) {
+  return html`
+    <label for=${id} dir="auto">${visible(question.prompt)} <span class="muted">${hintOf(question)}</span></label>
+    <select id=${id} value=${value} onChange=${(/** @type {any} */ event) => onText(event.currentTarget.value)}>
       <option value="">Choose…</option>
-      ${options.map((option) => html`<option value=${option.label}>${visible(option.label)}</option>`)}
+      ${question.options.map(({ label }) => html`<option value=${label}>${visible(label)}</option>`)}
     </select>
   `
 }
 
-/** @param {Question} question @param {string} given */
-function spoken(question, given) {
-  return `${question.prompt} — ${given.trim()}`
+/** @param {Question} question */
+function hintOf(question) {
+  return question.required ? '' : '(optional)'
 }

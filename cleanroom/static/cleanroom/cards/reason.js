@@ -1,37 +1,39 @@
-// reason.js: the Accept and Reject pair that several cards share, with a reason where one is asked for.
+// reason.js: the Accept and Reject pair that several cards share; rejecting asks what should change.
 // @ts-check
 import { useState } from 'preact/hooks'
 import { html } from '../html.js'
+import { LongField, Press } from './fields.js'
 
 /**
- * @param {{
- *   id: string, acceptLabel: string, rejectLabel: string, mayAccept?: boolean, requireReason?: boolean,
- *   onAccept: () => void, onReject: (reason: string) => void,
- * }} props
+ * @typedef {object} Props
+ * @property {string} id
+ * @property {string} acceptLabel
+ * @property {string} rejectLabel
+ * @property {boolean} [mayAccept]
+ * @property {boolean} [requireReason]
+ * @property {() => void} onAccept
+ * @property {(reason: string) => void} onReject
  */
-export function AcceptOrReject({ id, acceptLabel, rejectLabel, mayAccept = true, requireReason = false, onAccept, onReject }) {
+
+/** @param {Props} props */
+export function AcceptOrReject({ id, acceptLabel, rejectLabel, mayAccept = true, requireReason, onAccept, onReject }) {
   const [rejecting, setRejecting] = useState(false)
   const [reason, setReason] = useState('')
-  const field = `${id}-reason`
   if (!rejecting) {
     return html`
       <div class="card-actions">
-        <button type="button" class="button primary" disabled=${!mayAccept} onClick=${onAccept}>${acceptLabel}</button>
-        <button type="button" class="button" onClick=${() => setRejecting(true)}>${rejectLabel}</button>
+        <${Press} label=${acceptLabel} disabled=${!mayAccept} onPress=${onAccept} />
+        <${Press} label=${rejectLabel} look="" onPress=${() => setRejecting(true)} />
       </div>
     `
   }
+  const hint = requireReason ? '' : '(optional)'
+  const missing = Boolean(requireReason) && !reason.trim()
   return html`
-    <label for=${field}>What should change? ${requireReason ? null : html`<span class="muted">(optional)</span>`}</label>
-    <textarea id=${field} rows="2" dir="auto" ref=${focusOnce} value=${reason} onInput=${(/** @type {any} */ event) => setReason(event.currentTarget.value)}></textarea>
+    <${LongField} id=${`${id}-reason`} label="What should change?" hint=${hint} value=${reason} onText=${setReason} take=${true} />
     <div class="card-actions">
-      <button type="button" class="button primary" disabled=${requireReason && !reason.trim()} onClick=${() => onReject(reason.trim())}>${rejectLabel}</button>
-      <button type="button" class="button quiet" onClick=${() => setRejecting(false)}>Back</button>
+      <${Press} label=${rejectLabel} disabled=${missing} onPress=${() => onReject(reason.trim())} />
+      <${Press} label="Back" look="quiet" onPress=${() => setRejecting(false)} />
     </div>
   `
-}
-
-/** @param {HTMLElement | null} element */
-function focusOnce(element) {
-  element?.focus()
 }

@@ -2,13 +2,14 @@
 // @ts-check
 import { useState } from 'preact/hooks'
 import { html } from '../html.js'
-import { Choices, labelsOf } from './checkbox.js'
+import { Choices, labelsOf } from './choices.js'
 import { AcceptOrReject } from './reason.js'
 
-/** @param {{ item: any, payload: any, answer: (outcome: string, result: unknown) => void }} props */
+/** @param {import('./fields.js').CardProps} props */
 export function SuggestTasks({ item, payload, answer }) {
+  /** @type {import('./choices.js').Option[]} */
   const tasks = payload.tasks.map((/** @type {any} */ task) => ({ ...task, label: task.title }))
-  const [chosen, setChosen] = useState(() => tasks.map((/** @type {any} */ task) => task.id))
+  const [chosen, setChosen] = useState(() => tasks.map(({ id }) => id))
   return html`
     <${Choices} legend="Tasks to create" options=${tasks} chosen=${chosen} onChange=${setChosen} />
     <${AcceptOrReject}

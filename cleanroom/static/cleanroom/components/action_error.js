@@ -14,9 +14,11 @@ export function ActionError() {
         <p>${shown.text} <code>${shown.code}</code></p>
         ${shown.reference ? html`<p class="muted">Reference <code>${shown.reference}</code></p>` : null}
       </div>
-      ${shown.code === 'turn_limit'
-        ? html`<button type="button" class="button small" onClick=${room.newChat}>New chat</button>`
-        : null}
+      ${
+        shown.code === 'turn_limit'
+          ? html`<button type="button" class="button small" onClick=${room.newChat}>New chat</button>`
+          : null
+      }
       <button type="button" class="button quiet small" aria-label="Dismiss" onClick=${room.dismiss}><${Cross} /></button>
     </div>
   `

@@ -20,7 +20,12 @@ export function Banner() {
   }
   if (connection.state === 'closed') {
     return html`
-      <${Bar} tone="bad" text=${connection.message || 'The agent is not available.'} todo=${todoFor(connection.code)} code=${connection.code}>
+      <${Bar}
+        tone="bad"
+        text=${connection.message || 'The agent is not available.'}
+        todo=${todoFor(connection.code)}
+        code=${connection.code}
+      >
         <button type="button" class="button small" data-testid="reconnect" onClick=${room.reconnect}>Try again</button>
       <//>
     `

@@ -23,7 +23,11 @@ export function Blank() {
         Everything it records appears here; nothing reaches a real Paperclip.
       </p>
       <ul class="examples" aria-label="Examples to begin with">
-        ${EXAMPLES.map((text) => html`<li><button type="button" class="example" onClick=${() => fill(text)}>${text}</button></li>`)}
+        ${EXAMPLES.map(
+          (text) => html`
+            <li><button type="button" class="example" onClick=${() => fill(text)}>${text}</button></li>
+          `,
+        )}
       </ul>
     </section>
   `

@@ -21,8 +21,9 @@ export function Composer({ onSent }) {
     room.send()
     onSent()
   }
+  const onSubmit = (/** @type {Event} */ event) => stopEvent(event, send)
   return html`
-    <form class="composer" data-composer-state=${state} onSubmit=${(/** @type {Event} */ event) => stopEvent(event, send)}>
+    <form class="composer" data-composer-state=${state} onSubmit=${onSubmit}>
       <label class="hidden-visually" for="message">Message to Codex</label>
       <div class="grow" data-text=${`${room.draft.value}\n`}>
         <textarea
@@ -41,12 +42,19 @@ export function Composer({ onSent }) {
       </div>
       <div class="composer-row">
         <p class="helper" id="composer-helper">${helper(room, session.view.composer)}</p>
-        ${count.shown ? html`<span class="count" data-over=${count.over} data-testid="byte-count">${count.text}</span>` : null}
+        ${count.shown ? html`<${ByteCount} count=${count} />` : null}
         <${StopButton} state=${state} />
-        <button type="submit" class="button primary send" disabled=${!room.maySend.value} data-testid="send"><${Send} />Send</button>
+        <button type="submit" class="button primary" disabled=${!room.maySend.value} data-testid="send">
+          <${Send} />Send
+        </button>
       </div>
     </form>
   `
+}
+
+/** @param {{ count: ReturnType<typeof counter> }} props */
+function ByteCount({ count }) {
+  return html`<span class="count" data-over=${count.over} data-testid="byte-count">${count.text}</span>`
 }
 
 /** @param {{ state: string }} props */
@@ -54,7 +62,7 @@ function StopButton({ state }) {
   const room = useRoom()
   if (state !== 'streaming' || room.pending.value?.cursor === null) return null
   return html`
-    <button type="button" class="button stop" data-testid="stop" disabled=${room.stopping.value !== ''} onClick=${room.stop}>
+    <button type="button" class="button stop" data-testid="stop" disabled=${room.stopping.value} onClick=${room.stop}>
       <${Stop} />${room.stopping.value ? 'Stopping' : 'Stop'}
     </button>
   `

@@ -7,8 +7,18 @@ import { Blocked } from './icons.js'
 /** @param {{ item: any }} props */
 export function Denial({ item }) {
   return html`
-    <article class="record-card" data-kind="denial" data-tone="bad" data-operation=${item.operationId} aria-label="Denied call">
-      <header><span class="record-mark"><${Blocked} /></span><span class="record-label">Denied</span><code>${item.operationId}</code></header>
+    <article
+      class="record-card"
+      data-kind="denial"
+      data-tone="bad"
+      data-operation=${item.operationId}
+      aria-label="Denied call"
+    >
+      <header>
+        <span class="record-mark"><${Blocked} /></span>
+        <span class="record-label">Denied</span>
+        <code>${item.operationId}</code>
+      </header>
       <p dir="auto">${visible(item.reason)}</p>
       <footer class="record-foot"><code>${item.code}</code><span>The mock company did not change.</span></footer>
     </article>

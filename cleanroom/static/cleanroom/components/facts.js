@@ -1,18 +1,23 @@
 // facts.js: names and values, for whoever unfolds a strip or reads a card.
 // @ts-check
 import { html } from '../html.js'
-import { visible } from '../format.js'
+import { visible, words } from '../format.js'
 
 /** @param {{ facts: [string, string | number | string[] | null | undefined][] }} props */
 export function Facts({ facts }) {
-  const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== '' && !isEmptyList(value))
+  const known = facts.filter(
+    ([, value]) => value !== null && value !== undefined && value !== '' && !isEmptyList(value),
+  )
   if (!known.length) return null
-  return html`<dl class="facts">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd dir="auto">${valueView(value)}</dd></div>`)}</dl>`
+  const fact = (/** @type {[string, any]} */ [name, value]) => html`
+    <div><dt>${name}</dt><dd dir="auto">${valueView(value)}</dd></div>
+  `
+  return html`<dl class="facts">${known.map(fact)}</dl>`
 }
 
-/** What the server calls details. @param {{ label: string, value: string }[] | undefined} rows @returns {[string, string][]} */
+/** @param {{ label: string, value: string }[] | undefined} rows @returns {[string, string][]} */
 export function rowsOf(rows) {
-  return (rows ?? []).map(({ label, value }) => [label, value])
+  return (rows ?? []).map(({ label, value }) => [words(label), value])
 }
 
 /** @param {any} value */

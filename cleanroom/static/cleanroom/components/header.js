@@ -14,6 +14,7 @@ export function Header() {
   const session = room.store.head.value
   if (!session) return null
   const { issue, identity } = session.view
+  const busy = room.busy.value !== ''
   return html`
     <header class="topbar">
       <div class="topbar-row">
@@ -23,10 +24,10 @@ export function Header() {
           <span class="pill" data-status=${issue.status} data-testid="issue-status">${words(issue.status)}</span>
         </div>
         <div class="actions">
-          <button type="button" class="button quiet" data-testid="reset" disabled=${room.busy.value !== ''} onClick=${() => setAsking(true)}>
+          <button type="button" class="button quiet" data-testid="reset" disabled=${busy} onClick=${() => setAsking(true)}>
             <${Reset} /><span class="button-label">Reset</span>
           </button>
-          <button type="button" class="button" data-testid="new-chat" disabled=${room.busy.value !== ''} onClick=${room.newChat}>
+          <button type="button" class="button" data-testid="new-chat" disabled=${busy} onClick=${room.newChat}>
             <${Plus} /><span class="button-label">New chat</span>
           </button>
         </div>

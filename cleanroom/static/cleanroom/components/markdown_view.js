@@ -8,9 +8,12 @@ import { sanitize } from '../sanitize.js'
 /** @param {{ text: string }} props */
 export function Markdown({ text }) {
   const blocks = useMemo(() => markdownBlocks(text), [text])
-  return html`<div class="md" dir="auto">${blocks.map((markup, place) => html`<${Block} key=${place} markup=${markup} />`)}</div>`
+  const block = (/** @type {string} */ markup, /** @type {number} */ at) =>
+    html`<${Block} key=${at} markup=${markup} />`
+  return html`<div class="md" dir="auto">${blocks.map(block)}</div>`
 }
 
-const Block = pure((/** @type {{ markup: string }} */ { markup }) =>
-  html`<div class="md-block" dangerouslySetInnerHTML=${{ __html: sanitize(markup) }}></div>`,
+const Block = pure(
+  (/** @type {{ markup: string }} */ { markup }) =>
+    html`<div class="md-block" dangerouslySetInnerHTML=${{ __html: sanitize(markup) }}></div>`,
 )

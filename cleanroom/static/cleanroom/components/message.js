@@ -3,13 +3,15 @@
 import { html } from '../html.js'
 import { Markdown } from './markdown_view.js'
 
+const REDACTED = 'What looked like a secret was sent to Codex, but is neither kept nor shown.'
+
 /** @param {{ item: any, sending?: boolean }} props */
 export function UserMessage({ item, sending = false }) {
   return html`
-    <article class="user" aria-label=${item.author || 'Board user'} data-kind="user_message" data-sending=${sending}>
+    <article class="user" aria-label="You" data-kind="user_message" data-sending=${sending}>
       <div class="bubble" dir="auto">${item.body}</div>
       ${sending ? html`<p class="muted under">Sending…</p>` : null}
-      ${item.redacted ? html`<p class="muted under">What looked like a secret was sent to Codex but is not kept or shown.</p>` : null}
+      ${item.redacted ? html`<p class="muted under">${REDACTED}</p>` : null}
     </article>
   `
 }
@@ -18,7 +20,7 @@ export function UserMessage({ item, sending = false }) {
 export function AgentMessage({ item }) {
   if (!item.body && !item.streaming) return null
   return html`
-    <article class="agent" aria-label=${item.author || 'Codex'} data-kind="agent_message" data-streaming=${Boolean(item.streaming)}>
+    <article class="agent" aria-label="Codex" data-kind="agent_message" data-streaming=${Boolean(item.streaming)}>
       <${Markdown} text=${item.body} />
     </article>
   `

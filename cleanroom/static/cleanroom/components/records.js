@@ -5,11 +5,19 @@ import { fileSize, visible, words } from '../format.js'
 import { Markdown } from './markdown_view.js'
 import { Doc, Flag, Info, Link, Note } from './icons.js'
 
-/** @param {{ kind: string, mark: any, label: string, by?: string, operation?: string, tone?: string, children?: any }} props */
+/**
+ * @param {{
+ *   kind: string, mark: any, label: string, by?: string, operation?: string, tone?: string, children?: any,
+ * }} props
+ */
 function RecordCard({ kind, mark: Mark, label, by, operation, tone = 'plain', children }) {
   return html`
     <article class="record-card" data-kind=${kind} data-tone=${tone} data-operation=${operation} aria-label=${label}>
-      <header><span class="record-mark"><${Mark} /></span><span class="record-label">${label}</span>${by ? html`<span class="record-by">${by}</span>` : null}</header>
+      <header>
+        <span class="record-mark"><${Mark} /></span>
+        <span class="record-label">${label}</span>
+        ${by ? html`<span class="record-by">${by}</span>` : null}
+      </header>
       ${children}
     </article>
   `
@@ -18,7 +26,14 @@ function RecordCard({ kind, mark: Mark, label, by, operation, tone = 'plain', ch
 /** @param {{ item: any }} props */
 export function Comment({ item }) {
   return html`
-    <${RecordCard} kind="durable_comment" mark=${Note} label="Recorded to mock thread" by=${item.author} operation=${item.operationId} tone="kept">
+    <${RecordCard}
+      kind="durable_comment"
+      mark=${Note}
+      label="Recorded to mock thread"
+      by=${item.author}
+      operation=${item.operationId}
+      tone="kept"
+    >
       <${Markdown} text=${item.body} />
     <//>
   `
@@ -26,7 +41,9 @@ export function Comment({ item }) {
 
 /** @param {{ item: any }} props */
 export function Document({ item }) {
-  const change = item.revisionFrom ? `revision ${item.revisionFrom} → ${item.revisionTo}` : `revision ${item.revisionTo ?? 1}, new`
+  const change = item.revisionFrom
+    ? `revision ${item.revisionFrom} → ${item.revisionTo}`
+    : `revision ${item.revisionTo ?? 1}, new`
   return html`
     <${RecordCard} kind="document" mark=${Doc} label="Document" by=${item.author}>
       <p class="record-title" dir="auto">${item.title} <span class="muted">${change}</span></p>
@@ -42,7 +59,8 @@ export function Deliverable({ item }) {
     <${RecordCard} kind="deliverable" mark=${Doc} label="Deliverable" by=${item.registeredBy}>
       <p class="record-title"><code>${visible(item.filename)}</code></p>
       <footer class="record-foot">
-        <span>${item.deliverableKind}</span>${typeof item.byteSize === 'number' ? html`<span>${fileSize(item.byteSize)}</span>` : null}
+        <span>${item.deliverableKind}</span>
+        ${typeof item.byteSize === 'number' ? html`<span>${fileSize(item.byteSize)}</span>` : null}
       </footer>
     <//>
   `
@@ -51,7 +69,9 @@ export function Deliverable({ item }) {
 /** @param {{ item: any }} props */
 export function Dependency({ item }) {
   const { createdTasks = [], blockerEdges = [] } = item
-  const tasks = createdTasks.map((/** @type {any} */ task) => html`<li><code>${task.identifier}</code> ${task.title}</li>`)
+  const tasks = createdTasks.map(
+    (/** @type {any} */ task) => html`<li><code>${task.identifier}</code> ${task.title}</li>`,
+  )
   const edges = blockerEdges.map((/** @type {string} */ edge) => html`<li>${edge}</li>`)
   const empty = !tasks.length && !edges.length
   return html`
@@ -65,7 +85,13 @@ export function Dependency({ item }) {
 /** @param {{ item: any }} props */
 export function Disposition({ item }) {
   return html`
-    <${RecordCard} kind="disposition" mark=${Flag} label=${`Issue is now ${words(item.status).toLowerCase()}`} operation=${item.operationId} tone="kept">
+    <${RecordCard}
+      kind="disposition"
+      mark=${Flag}
+      label=${`Issue is now ${words(item.status).toLowerCase()}`}
+      operation=${item.operationId}
+      tone="kept"
+    >
       <${Markdown} text=${item.body || ''} />
     <//>
   `

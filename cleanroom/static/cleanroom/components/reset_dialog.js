@@ -13,13 +13,23 @@ export function ResetDialog({ onClose }) {
     room.reset()
   }
   return html`
-    <dialog ref=${dialog} class="dialog" data-testid="reset-dialog" aria-labelledby="reset-title" aria-describedby="reset-text" onClose=${onClose}>
+    <dialog
+      ref=${dialog}
+      class="dialog"
+      data-testid="reset-dialog"
+      aria-labelledby="reset-title"
+      aria-describedby="reset-text"
+      onClose=${onClose}
+    >
       <h2 id="reset-title">Reset this room?</h2>
       <p id="reset-text">
-        Codex stops, and this chat, its issue and its workspace are closed for good. You get a fresh room with a blank issue.
+        Codex stops, and this chat, its issue and its workspace are closed for good. You get a fresh room with a
+        blank issue.
       </p>
       <div class="dialog-actions">
-        <button type="button" class="button" autofocus data-testid="reset-cancel" onClick=${() => dialog.current?.close()}>Cancel</button>
+        <button type="button" class="button" autofocus data-testid="reset-cancel" onClick=${() => dialog.current?.close()}>
+          Cancel
+        </button>
         <button type="button" class="button danger" data-testid="reset-confirm" onClick=${confirm}>Reset</button>
       </div>
     </dialog>

@@ -8,17 +8,20 @@ export function RoomOver({ code }) {
   const room = useRoom()
   const other = room.otherRoom.value
   return html`
-    <section class="over" data-testid="room-over" data-code=${code} data-composer-state="disabled" aria-label="This room is closed">
+    <section class="over" data-testid="room-over" data-code=${code} data-composer-state="disabled" aria-label="Room closed">
       <div class="bar-text">
         <p class="strong">${whyOver(code)}</p>
         <p class="muted">What was said stays readable here until you leave this page.</p>
       </div>
       <div class="over-actions">
-        ${other
-          ? html`<button type="button" class="button" data-testid="open-other" onClick=${() => room.open(other)}>Open the new room</button>`
-          : null}
+        ${other ? html`<${OpenOther} open=${() => room.open(other)} />` : null}
         <button type="button" class="button primary" data-testid="over-new-chat" onClick=${room.newChat}>New chat</button>
       </div>
     </section>
   `
+}
+
+/** @param {{ open: () => void }} props */
+function OpenOther({ open }) {
+  return html`<button type="button" class="button" data-testid="open-other" onClick=${open}>Open the new room</button>`
 }

@@ -12,7 +12,13 @@ const STATES = { running: 'Running', ok: 'Done', complete: 'Done', failed: 'Did 
 export function ToolStrip({ item }) {
   const command = item.result?.command ?? {}
   return html`
-    <${Strip} kind="tool_activity" status=${item.status} title=${item.title || words(item.operationId)} name=${item.operationId} summary=${item.summary}>
+    <${Strip}
+      kind="tool_activity"
+      status=${item.status}
+      title=${item.title || words(item.operationId)}
+      name=${item.operationId}
+      summary=${item.summary}
+    >
       <${Facts}
         facts=${[
           ['Operation', item.operationId],
@@ -29,16 +35,25 @@ export function ToolStrip({ item }) {
 
 /** @param {{ item: any }} props */
 export function Progress({ item }) {
-  const mark = item.activity === 'command' ? Terminal : Spark
   return html`
-    <${Strip} kind="progress_activity" status=${item.status} mark=${mark} title=${item.label || words(item.activity)} summary=${item.summary === item.label ? '' : item.summary}>
+    <${Strip}
+      kind="progress_activity"
+      status=${item.status}
+      mark=${item.activity === 'command' ? Terminal : Spark}
+      title=${item.label || words(item.activity)}
+      summary=${item.summary === item.label ? '' : item.summary}
+    >
       <${Facts} facts=${rowsOf(item.details)} />
       ${item.withheld ? html`<p class="muted">${item.withheld}</p>` : null}
     <//>
   `
 }
 
-/** @param {{ kind: string, status: string, title: string, name?: string, summary?: string, mark?: any, children?: any }} props */
+/**
+ * @param {{
+ *   kind: string, status: string, title: string, name?: string, summary?: string, mark?: any, children?: any,
+ * }} props
+ */
 function Strip({ kind, status, title, name, summary, mark: Mark, children }) {
   return html`
     <details class="strip" data-kind=${kind} data-status=${status} data-operation=${name}>

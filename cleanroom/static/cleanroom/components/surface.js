@@ -23,7 +23,8 @@ export function Surface() {
         <${JumpToLatest} following=${following} />
         <${Banner} />
         <${ActionError} />
-        ${over.value ? html`<${RoomOver} code=${over.value.code} />` : html`<${Rail} /><${Composer} onSent=${following.toEnd} />`}
+        <${Rail} />
+        ${over.value ? html`<${RoomOver} code=${over.value.code} />` : html`<${Composer} onSent=${following.toEnd} />`}
       </div>
     </div>
   `

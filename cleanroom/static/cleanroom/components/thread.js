@@ -16,9 +16,11 @@ export function Thread() {
     <div class="thread" role="log" aria-live="off" aria-label="Conversation">
       ${ids.map((id) => html`<${Turn} key=${id} entry=${store.turn(id)} />`)}
       ${spoken || onItsWay ? null : html`<${Blank} />`}
-      ${onItsWay && !arrived
-        ? html`<div class="turn"><${UserMessage} item=${{ body: onItsWay.text, author: 'Board user' }} sending=${true} /></div>`
-        : null}
+      ${
+        onItsWay && !arrived
+          ? html`<div class="turn"><${UserMessage} item=${{ body: onItsWay.text }} sending=${true} /></div>`
+          : null
+      }
       <${Finished} />
     </div>
   `

@@ -10,7 +10,12 @@ function TurnView({ entry }) {
   const turn = entry.facts.value
   const outside = turn.ordinal === 0
   return html`
-    <section class="turn" data-turn=${turn.id} data-turn-state=${turn.state} aria-labelledby=${outside ? null : `${turn.id}-title`}>
+    <section
+      class="turn"
+      data-turn=${turn.id}
+      data-turn-state=${turn.state}
+      aria-labelledby=${outside ? null : `${turn.id}-title`}
+    >
       ${outside ? null : html`<${TurnHeader} turn=${turn} />`}
       ${entry.itemIds.value.map((id) => html`<${ItemView} key=${id} item=${entry.items.get(id)} />`)}
       ${turn.error ? html`<${TurnError} error=${turn.error} />` : null}

@@ -1,0 +1,301 @@
+// A room with parts that only remember: what the page would ask of the server, and what it would show.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { ApiError } from '../../cleanroom/static/cleanroom/api.js'
+import { createDrafts, DRAFT_PREFIX } from '../../cleanroom/static/cleanroom/draft.js'
+import { createRoom } from '../../cleanroom/static/cleanroom/room.js'
+import { createMemory, SESSION_KEY } from '../../cleanroom/static/cleanroom/storage.js'
+import { card, frame, frames, head, payload, said, settled, storage, turn } from './support.js'
+
+/** A room opened from `answers` (one per call of the server, in order), its calls, and its newest stream. */
+async function enter(answers = [payload()], { held = storage() } = {}) {
+  const calls = []
+  const streams = []
+  const answer =
+    (name) =>
+    (...args) => {
+      calls.push([name, ...args])
+      const next = answers.shift()
+      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next)
+    }
+  const names = ['open', 'newChat', 'send', 'interrupt', 'reconnect', 'reset', 'answer']
+  const memory = createMemory(held)
+  const room = createRoom({
+    api: Object.fromEntries(names.map((name) => [name, answer(name)])),
+    memory,
+    drafts: createDrafts(memory),
+    schedule: (draw) => draw(),
+    now: () => 1_000,
+    follow: (handlers) => {
+      const stream = { ...handlers, closed: false, close: () => (stream.closed = true), retryNow() {} }
+      streams.push(stream)
+      return stream
+    },
+  })
+  await room.start()
+  const feed = (...list) => list.forEach((one) => streams.at(-1).closed || streams.at(-1).onFrame(one))
+  return { room, calls, answers, held, streams, feed }
+}
+
+const refusal = (code, message = 'No.') => new ApiError(code, message, { status: 409 })
+const accepted = { turn: { id: 'turn-1', ordinal: 1 }, cursor: 1 }
+const submitted = frame(0, turn(1, { state: 'submitted' }), said(1, 'hello'))
+const failed = turn(1, { state: 'failed', error: { code: 'codex_unavailable', message: 'Codex ended.' } })
+
+async function sending(text, ...answers) {
+  const opened = await enter([payload(), ...answers])
+  opened.room.write(text)
+  await opened.room.send()
+  return opened
+}
+
+test('opening asks for the remembered room and remembers the one it got', async () => {
+  const held = storage()
+  held.setItem(SESSION_KEY, 'session-old')
+  const { calls } = await enter([payload()], { held })
+  assert.deepEqual(calls, [['open', 'session-old']])
+  assert.equal(held.getItem(SESSION_KEY), 'session-1')
+})
+
+test('a room that cannot be opened shows its reason and nothing of a room', async () => {
+  const { room, streams } = await enter([refusal('codex_login_required', 'Codex has no login.')])
+  assert.equal(room.phase.value, 'failed')
+  assert.equal(room.failure.value.title, 'Codex is not logged in')
+  assert.equal(room.store.head.value, null)
+  assert.deepEqual(streams, [])
+})
+
+test('a message is on its way at once, and arrives once', async () => {
+  const { room, feed } = await enter([payload(), accepted])
+  room.write('hello')
+  const sent = room.send()
+  assert.equal(room.pending.value.text, 'hello')
+  assert.equal(room.composerState.value, 'streaming')
+  assert.equal(room.draft.value, '')
+  await sent
+  assert.equal(room.pending.value.cursor, 1)
+  feed(submitted)
+  assert.equal(room.pending.value, null)
+  assert.equal(room.composerState.value, 'streaming')
+})
+
+test('a message that is refused comes back with the reason, and is not sent again', async () => {
+  const { room, calls, held } = await sending('hello', refusal('turn_limit', 'This chat used its turns.'))
+  assert.equal(room.draft.value, 'hello')
+  assert.equal(room.returned.value, true)
+  assert.equal(room.problem.value.code, 'turn_limit')
+  assert.equal(room.composerState.value, 'ready')
+  assert.equal(held.getItem(`${DRAFT_PREFIX}session-1`), 'hello')
+  assert.equal(calls.filter(([name]) => name === 'send').length, 1)
+})
+
+test('a message whose turn fails comes back to the tab that sent it, before what was typed since', async () => {
+  const { room, feed } = await sending('hello', accepted)
+  feed(submitted)
+  room.write('and then')
+  feed(frame(1, failed))
+  assert.equal(room.draft.value, 'hello\n\nand then')
+  assert.equal(room.returned.value, true)
+})
+
+test('a turn that failed before its number was known gives its message back too', async () => {
+  const { room, feed } = await enter([payload(), accepted])
+  room.write('hello')
+  const sent = room.send()
+  feed(submitted, frame(1, failed))
+  await sent
+  assert.equal(room.draft.value, 'hello')
+  assert.equal(room.pending.value, null)
+})
+
+test('another tab gets nothing back, and a turn that ends well gives nothing back', async () => {
+  const other = await enter()
+  other.feed(submitted, frame(1, failed))
+  assert.equal(other.room.draft.value, '')
+  const { room, feed } = await sending('hello', accepted)
+  feed(submitted, frame(1, turn(1, { state: 'completed' })))
+  assert.equal(room.draft.value, '')
+})
+
+test('nothing is sent that is blank, too large, or not the time for', async () => {
+  const { room, calls, feed } = await enter()
+  for (const text of ['', ' \n ', '\u200b', 'é'.repeat(4097)]) {
+    room.write(text)
+    await room.send()
+  }
+  room.write('fine')
+  feed(submitted)
+  await room.send()
+  assert.deepEqual(
+    calls.map(([name]) => name),
+    ['open'],
+  )
+  assert.equal(room.draft.value, 'fine')
+})
+
+test('the draft outlives a refresh of its room, and moves along to a new chat', async () => {
+  const held = storage()
+  const first = await enter([payload()], { held })
+  first.room.write('half a thought')
+  const again = await enter([payload(), payload({ sessionId: 'session-2' })], { held })
+  assert.equal(again.room.draft.value, 'half a thought')
+  await again.room.newChat()
+  assert.equal(again.room.draft.value, 'half a thought')
+  assert.deepEqual(
+    Object.keys(held).filter((key) => key.startsWith(DRAFT_PREFIX)),
+    [`${DRAFT_PREFIX}session-2`],
+  )
+})
+
+test('stop asks once and forgives a turn that had just ended', async () => {
+  const { room, feed } = await enter([payload(), refusal('already_terminal')])
+  feed(submitted)
+  await room.stop()
+  assert.equal(room.problem.value, null)
+  assert.equal(room.stopping.value, true)
+  feed(frame(1, turn(1, { state: 'interrupted', stoppedByUser: true })))
+  assert.equal(room.stopping.value, false)
+})
+
+test('a lost line locks the composer from the second try on, says when it is back, and keeps the draft', async () => {
+  const { room, streams } = await enter()
+  room.write('kept')
+  streams[0].onState('lost', 1)
+  assert.equal(room.composerState.value, 'ready')
+  streams[0].onState('lost', 2)
+  assert.equal(room.composerState.value, 'reconnecting')
+  streams[0].onState('open', 2)
+  assert.equal(room.line.value, 'back')
+  assert.equal(room.composerState.value, 'ready')
+  assert.equal(room.draft.value, 'kept')
+})
+
+test('a gap that stays takes a fresh snapshot of the same room and follows from there', async () => {
+  const snapshot = payload({
+    cursor: 9,
+    view: { ...payload().view, issue: { identifier: 'MCK-7', title: 'x', status: 'done' } },
+  })
+  const { room, streams } = await enter([payload(), snapshot])
+  await streams[0].onGap()
+  assert.equal(streams.length, 2)
+  assert.equal(streams[0].closed, true)
+  assert.equal(streams[1].cursor(), 9)
+  assert.equal(room.store.head.value.view.issue.status, 'done')
+})
+
+test('try again starts the agent anew in the same room', async () => {
+  const gone = head({ connection: { state: 'closed', code: 'codex_unavailable', message: 'Codex ended.' } })
+  const { room, feed, calls } = await enter([payload(), payload({ cursor: 2 })])
+  feed(frame(0, gone))
+  assert.equal(room.composerState.value, 'unavailable')
+  await room.reconnect()
+  assert.deepEqual(calls.at(-1), ['reconnect', 'session-1'])
+  assert.equal(room.composerState.value, 'ready')
+  assert.equal(room.busy.value, '')
+})
+
+test('try again that fails says so and can be pressed again', async () => {
+  const { room } = await enter([payload(), refusal('codex_unavailable', 'Codex did not start.')])
+  await room.reconnect()
+  assert.equal(room.problem.value.text, 'Codex did not start.')
+  assert.equal(room.busy.value, '')
+})
+
+test('a room closed elsewhere names why, stops following and offers the other room', async () => {
+  const { room, feed, streams } = await enter()
+  room.noticeOtherRoom('session-2')
+  feed({ type: 'closed', code: 'new_chat', seq: 0 })
+  assert.deepEqual(room.over.value, { code: 'new_chat' })
+  assert.equal(room.otherRoom.value, 'session-2')
+  assert.equal(room.composerState.value, 'disabled')
+  assert.equal(streams[0].closed, true)
+})
+
+test('a room closed by our own new chat or reset is no news', async () => {
+  for (const act of ['newChat', 'reset']) {
+    const { room, feed } = await enter([payload(), payload({ sessionId: 'session-2' })])
+    const acting = room[act]()
+    feed(frame(0, head({ session: { closed: true, code: 'reset' } })), { type: 'closed', code: 'reset', seq: 1 })
+    await acting
+    assert.equal(room.over.value, null)
+    assert.equal(room.said.value.assertive, '')
+    assert.equal(room.problem.value, null)
+    assert.equal(room.store.head.value.sessionId, 'session-2')
+  }
+})
+
+test('a closed frame of any other code is a dropped line, not the end', async () => {
+  const { room, feed } = await enter()
+  feed({ type: 'closed', code: 'slow_follower', seq: 0 }, { type: 'closed', code: 'server_shutdown', seq: 0 })
+  assert.equal(room.over.value, null)
+})
+
+test('a room the server no longer knows is over, whichever call finds out', async () => {
+  const stranger = () => refusal('unknown_session', 'Unknown.')
+  for (const act of [(room) => room.stop(), (room) => room.reconnect(), (room) => room.answer('i-1', 'accepted', {})]) {
+    const { room } = await enter([payload(), stranger()])
+    await act(room)
+    assert.deepEqual(room.over.value, { code: 'unknown_session' })
+  }
+  const { room } = await sending('hello', stranger())
+  assert.deepEqual(room.over.value, { code: 'unknown_session' })
+  assert.equal(room.draft.value, 'hello')
+})
+
+test('new chat out of a room that is gone does not name it', async () => {
+  const { room, feed, calls } = await enter([payload(), payload({ sessionId: 'session-2' })])
+  feed({ type: 'closed', code: 'room_yielded', seq: 0 })
+  await room.newChat()
+  assert.deepEqual(calls.at(-1), ['newChat', undefined])
+})
+
+test('an answer goes out once, however often it is pressed, and is settled by the card', async () => {
+  const { room, calls, feed } = await enter([payload(), {}])
+  feed(frame(0, turn(1, { state: 'completed' }), card(1, 'i-1', 'approval')))
+  assert.equal(room.composerState.value, 'waiting')
+  await Promise.all([room.answer('i-1', 'approved', { note: '' }), room.answer('i-1', 'rejected', {})])
+  assert.deepEqual(calls.slice(1), [
+    ['answer', 'session-1', { interactionId: 'i-1', outcome: 'approved', result: { note: '' } }],
+  ])
+  assert.equal(room.answers.submitting.value.has('i-1'), true)
+  feed(frame(1, card(1, 'i-1', 'approval', 'approved')))
+  assert.equal(room.answers.submitting.value.has('i-1'), false)
+  assert.equal(room.composerState.value, 'ready')
+})
+
+test('an answer that is refused says why on its card and can be given again', async () => {
+  const { room, feed } = await enter([payload(), refusal('turn_active', 'Codex is working.'), {}])
+  feed(frame(0, turn(1, { state: 'completed' }), card(1, 'i-1', 'approval')))
+  await room.answer('i-1', 'approved', {})
+  assert.equal(room.answers.problems.value['i-1'].text, 'Codex is working.')
+  assert.equal(room.said.value.assertive, 'Codex is working.')
+  await room.answer('i-1', 'approved', {})
+  assert.deepEqual(room.answers.problems.value, {})
+})
+
+test('what an abandoned room still answers is dropped', async () => {
+  let late
+  const { room, answers } = await enter([payload()])
+  answers.push(new Promise((resolve) => (late = resolve)), payload({ sessionId: 'session-2' }))
+  room.write('hello')
+  const sent = room.send()
+  await room.newChat()
+  late(accepted)
+  await sent
+  await settled()
+  assert.equal(room.pending.value, null)
+  assert.equal(room.store.head.value.sessionId, 'session-2')
+})
+
+test('a burst of frames is one story: every frame is folded even when nothing is drawn between', async () => {
+  const { room, feed } = await enter()
+  feed(
+    ...frames(
+      0,
+      [turn(1, { state: 'submitted' }), said(1, 'hello')],
+      turn(1, { state: 'running' }),
+      turn(1, { state: 'completed' }),
+    ),
+  )
+  assert.equal(room.store.turn('turn-1').facts.value.state, 'completed')
+})
