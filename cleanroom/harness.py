@@ -176,7 +176,7 @@ class AgentUnavailableError(HarnessUnavailableError):
 
 
 class LoginRequiredError(HarnessUnavailableError):
-    """Codex is not logged in, and no model address is set."""
+    """Codex is not logged in. Run `codex login` in a terminal, or set CAPABILITY_MODEL_URL; then try again."""
 
     code = "codex_login_required"
 

@@ -1,6 +1,6 @@
 """Every promised behaviour: its id, one sentence, and where it was promised.
 
-Tests carry the id. `tests/test_requirements.py` fails when a promise has no proof.
+Tests carry the id. `tests/test_requirements.py` fails when a promise has no proof or a proof names no promise.
 """
 
 from __future__ import annotations
@@ -8,157 +8,167 @@ from __future__ import annotations
 from typing import Final
 
 REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
-    "turn.one-ending": ("A turn ends exactly once; the first ending wins.", "design section 6"),
-    "message.size": ("A message of 8,192 bytes of UTF-8 is accepted, one of 8,193 refused by name.", "seed, Bounds"),
-    "guard.measured": ("The network guard counts connections that leave the machine.", "design section 6"),
-    "rehearsal.rules": (
-        "The rehearsal model reads each intent from plain words and calls the tool it names.",
-        "issue 2, rehearsal model",
+    "access.cookie": ("The capability cookie is HttpOnly, SameSite=Strict and lives 30 days.", "issue clean-room chat"),
+    "access.stranger": ("A living room of another browser is 404 on every route.", "design section 12"),
+    "api.admission": ("Exact Host, Origin and Fetch Metadata are enforced, also on GET.", "issue clean-room chat"),
+    "api.bodies": ("A hostile body is refused by name and changes nothing.", "design section 12"),
+    "api.methods": ("Every route enforces its method and content type.", "design section 12"),
+    "approval.board-decides": (
+        "The board decides an approval on a card and the thread resumes.",
+        "issue clean-room chat",
     ),
-    "rehearsal.honest": (
-        "Whatever is typed, the rehearsal model answers, and says that it is rules.",
-        "issue 2, rehearsal model",
+    "authorization.admin": ("The operator reads authorization records and cannot touch them.", "issue clean-room chat"),
+    "authorization.append-only": (
+        "Authorization records are never changed or removed; numbers are unique.",
+        "reference A 2.7",
     ),
-    "rehearsal.wire": (
-        "Real Codex runs turns with tool calls against the rehearsal model.",
-        "issue 2, rehearsal model",
+    "binding.identical": ("Every provider gets the same contracts in the same order.", "seed semantic catalog"),
+    "catalog.frozen": ("An operation cannot be changed at any depth.", "reference A 1.3"),
+    "catalog.live.schemas": (
+        "Inputs and outputs take exactly the published fields and bounds.",
+        "reference A 1.3, 1.4",
     ),
-    "rehearsal.same-key": (
-        "A model asked again after a crash repeats the idempotency key of the same call.",
+    "catalog.live.twenty-eight": (
+        "The live catalog is the 28 published operations, in order, with their facts.",
+        "reference A 1.2, 1.3",
+    ),
+    "catalog.projection.complete": (
+        "A projection that misses, doubles or invents an operation stops the start.",
+        "reference A 1.1",
+    ),
+    "chat.second-turn": ("A second message goes on the same thread.", "issue clean-room chat"),
+    "chat.whole-way": (
+        "A message becomes prose, tool strips and a durable comment through real Codex.",
+        "issue clean-room chat",
+    ),
+    "cleanroom.exposure": ("Ten claims expose 25 tools; three are denied, each with its own code.", "reference A 2.13"),
+    "company.admin.read-only": ("The admin only shows.", "issue clean-room chat"),
+    "company.admin.withholds": ("Content references stay hidden in the admin.", "design section 7"),
+    "company.approval.scope": ("Only approvals of the active task are decided or commented.", "design section 4"),
+    "company.authority.claims": ("The command boundary checks claims by itself.", "reference A 2.9"),
+    "company.authority.ownership": ("The command boundary checks ownership by itself.", "reference A 2.9"),
+    "company.authority.scope": ("The command boundary checks the task by itself.", "reference A 2.9"),
+    "company.blame": ("Any field is blamed on the change that wrote it.", "design section 4"),
+    "company.block.omitted": ("An omitted blocker list changes no blocker.", "design section 4"),
+    "company.board.decides": ("The board decides with or without a note.", "issue clean-room chat"),
+    "company.board.three-commands": (
+        "The board answers, decides and comments, and nothing else.",
+        "issue clean-room chat",
+    ),
+    "company.command.atomic": ("A command takes effect wholly or not at all.", "design section 4"),
+    "company.command.cost": ("The statements of a command do not grow with history.", "design section 11"),
+    "company.command.nests": ("A command commits with the caller's transaction.", "design section 4"),
+    "company.dependencies.cleared": ("An empty blocker list unblocks.", "design section 4"),
+    "company.deterministic": ("Equal scripts give equal bytes.", "design section 4"),
+    "company.facts.fresh": ("Facts are fresh, in one query.", "design section 5"),
+    "company.faults": ("Faults strike as configured, then are used up.", "reference A 3.17"),
+    "company.finish.closes-questions": ("Finishing closes pending questions.", "issue interactions"),
+    "company.finish.open-blocker": ("Finishing is refused while a blocker is open.", "design section 4"),
+    "company.finish.releases": ("Finishing releases the checkout.", "design section 4"),
+    "company.finish.still-reads": ("A finished task stays readable to the run that finished it.", "design section 12"),
+    "company.finish.wakes-dependents": ("Finishing frees and wakes dependents.", "design section 4"),
+    "company.idempotency.before-writability": ("A stopped run can replay its last key.", "design section 4"),
+    "company.idempotency.conflict": ("A key means one command.", "design section 4"),
+    "company.idempotency.duplicate": (
+        "Same key and command: the stored result, and nothing moves.",
         "design section 4",
     ),
-    "smoke.assertions": ("The smoke run prints every named assertion and fails when one is false.", "reference B 1.13"),
-    "bench.bars": ("The bench measures opening, a tool turn and a tool call against raw parts.", "design section 11"),
-    "record.append-only": ("A stored event is never changed or removed.", "design section 7"),
-    "record.numbered": (
-        "Events of a session are numbered 1, 2, 3 without a gap, also by writers at once.",
-        "design section 7",
+    "company.idempotency.parallel": ("Twenty equal calls at once take effect once.", "design section 4"),
+    "company.identifiers.unique": ("Child identifiers never collide.", "design section 4"),
+    "company.integrity": ("Named database constraints refuse impossible rows.", "design section 4"),
+    "company.interaction.once": ("An interaction is answered once.", "reference A 3.9"),
+    "company.interaction.stale-target": ("An interaction expires when its target moves.", "design section 4"),
+    "company.interaction.suggested-tasks": ("Accepted suggestions become tasks.", "design section 4"),
+    "company.interaction.superseded-by-comment": (
+        "A board comment supersedes pending interactions.",
+        "design section 4",
     ),
-    "record.redacted": ("A payload is redacted before it is stored.", "style section 7, three laws"),
-    "record.together": ("An event commits with the command it tells of, or not at all.", "design section 4"),
-    "record.read.cursor": ("A read after cursor N returns N+1 and on, oldest first.", "style section 6"),
-    "record.closed": ("A closed log is unknown to readers; its rows stay.", "design section 7"),
-    "record.vocabulary": ("Only the 65 event types of PRP v1 are recorded.", "reference B section 6.1"),
-    "stream.no-gap": ("A follower that comes, leaves and returns sees every event once, in order.", "design section 7"),
-    "stream.bounded-frames": (
-        "Every frame stays below 256 KiB, whatever an event holds.",
-        "design section 3, Live push",
+    "company.ledger.append-only": ("Ledger rows never change.", "design section 4"),
+    "company.ledger.one-of-each": ("One audit record per mutation, one decision per request.", "design section 4"),
+    "company.open.again": ("Reopening a run changes nothing.", "reference A 3.6"),
+    "company.open.one-mutation": ("Opening checks the task out and is one mutation.", "reference A 3.6"),
+    "company.refusal.moves-nothing": ("A refusal leaves only a decision record.", "design section 4"),
+    "company.retired.read-only": ("A retired company never changes.", "design section 7"),
+    "company.review.left": ("The last answer ends the review.", "design section 4"),
+    "company.revision.cause": ("Every revision knows its cause.", "design section 4"),
+    "company.revision.change-set": ("Change sets rebuild the present from the seed.", "design section 4"),
+    "company.revision.expected": ("A stale expected revision is refused.", "reference A 3.8"),
+    "company.seed.blank": ("A clean room is one company, one actor and one blank issue.", "seed clean-room chat"),
+    "company.seed.identity": ("A clean room's identity keeps its bounds.", "reference B 1.5"),
+    "company.seed.not-blank": ("The blankness refusal names what was not blank.", "seed clean-room chat"),
+    "company.task.transitions": ("The transition table holds.", "reference A 3.10"),
+    "company.tenant.scope": ("Nothing of another company is read.", "design section 4"),
+    "company.writers.fair": ("Writers get their turn in the order of asking.", "design section 3"),
+    "company.writers.serial": ("There are as many revisions as successes among parallel writers.", "design section 4"),
+    "denial.reachable": (
+        "Each withheld grant is denied by name, in conversation, and moves nothing.",
+        "seed clean-room chat",
     ),
-    "stream.turn-end": (
-        "A turn ends in exactly one settled or error frame, and no frame reaches past it.",
-        "style section 2",
+    "dispatch.cause": ("A change names its call, turn, message and authorization record.", "design section 4"),
+    "dispatch.control-plane-denied": ("A control-plane refusal carries its code and retryability.", "reference A 2.4"),
+    "dispatch.envelope": ("Results and denials have the published envelopes.", "reference A 2.6"),
+    "dispatch.exposure-records": ("Listing writes one exposure record per catalog entry.", "reference A 2.7"),
+    "dispatch.fresh-facts": ("What was exposed is denied once a claim is gone.", "seed semantic catalog"),
+    "dispatch.input.bounded": (
+        "An input that cannot be stored is refused and leaves a record without it.",
+        "capability decision 0001",
     ),
-    "stream.text-rate": ("Streamed text is merged to at most 30 frames a second.", "design section 11, frame cost"),
-    "stream.heartbeat": ("A quiet stream sends a heartbeat with its cursor.", "design section 12, Heartbeats"),
-    "stream.closed": (
-        "A follower of a closed log gets what is left, then closed with the code.",
-        "issue 2, sessions and API",
+    "dispatch.input.message": ("An input issue names place and cause, never the value.", "reference A 2.4"),
+    "dispatch.one-transaction": ("Record and command commit with the caller or not at all.", "ARCHITECTURE"),
+    "dispatch.protected": (
+        "Protected data is refused before mutation, after authorization, and never stored.",
+        "seed semantic catalog",
     ),
-    "stream.admission": (
-        "The socket requires the exact Host, our Origin and the owner's cookie.",
-        "issue 2, sessions and API",
+    "dispatch.record": ("A call leaves one record with cause, input, result and revisions.", "reference A 2.7"),
+    "dispatch.redaction": ("Results are masked before answering and storing.", "design section 5"),
+    "dispatch.unavailable": (
+        "Missing things and bugs below answer operation_unavailable and leave only the record.",
+        "reference A 2.4",
     ),
-    "stream.slow-follower": ("A follower that cannot keep up is dropped with a code.", "design section 12, Heartbeats"),
-    "thread.snapshot-plus-frames": (
-        "An old snapshot plus later frames equals a fresh snapshot.",
-        "style section 7, three laws",
+    "dispatch.unknown-operation": ("An unknown operation is denied and recorded.", "design section 5"),
+    "dispatch.unknown-run": ("An unknown run is a typed denial.", "design section 5"),
+    "escape-hatch.two-paths": ("The escape hatch needs three keys and answers two paths.", "seed semantic catalog"),
+    "finish.keeps-talking": ("After finishing, the agent talks and reads and may not write.", "design section 12"),
+    "guard.measured": ("The network guard counts connections that leave the machine.", "design section 6"),
+    "guard.row": ("The network guard's row reads as promised and is measured.", "seed clean-room chat, Real-API block"),
+    "interaction.resumes": (
+        "A question waits for the board and its answer resumes the thread.",
+        "issue clean-room chat",
     ),
-    "thread.replay-equals-live": (
-        "A replay of the log equals what was seen live, byte for byte.",
-        "style section 7, three laws",
+    "kill.codex": (
+        "A killed Codex ends the turn by name; the next message resumes the thread.",
+        "issue clean-room chat",
     ),
-    "thread.no-secret": (
-        "A planted secret appears in no frame, snapshot or stored event.",
-        "style section 7, three laws",
+    "kill.runnerd": (
+        "A killed runnerd ends the turn by name; the next message resumes the thread.",
+        "issue clean-room chat",
     ),
-    "thread.named-fields": ("Only fields named by the view leave it.", "reference B section 1.10"),
-    "thread.composer": ("The composer's state follows from the view, first rule first.", "reference B section 1.11"),
-    "thread.network-guard": ("The control plane section carries the network guard's row.", "seed, Real-API block"),
-    "runnerd.passes-bytes": (
-        "runnerd passes bytes both ways unchanged, whatever their size, in bounded memory.",
-        "design section 6",
+    "kill.server": ("A killed server keeps the room; the next message resumes the thread.", "issue clean-room chat"),
+    "kill.server-in-turn": ("A turn cut by a killed server reads failed with server_restarted.", "issue interactions"),
+    "login.required": ("Without login and model, opening says so and keeps nothing.", "issue clean-room chat"),
+    "message.size": (
+        "A message of 8,192 bytes of UTF-8 is accepted, one of 8,193 refused by name.",
+        "seed clean-room chat, Bounds",
     ),
-    "runnerd.no-orphan": (
-        "When the child, its parent or runnerd's input ends, the child and all it started are gone.",
-        "design section 6",
+    "new-chat.rotates": ("New chat rotates every identity and the cookie.", "seed clean-room chat"),
+    "open.blank": ("A fresh room is blank and reads in_progress.", "seed clean-room chat"),
+    "open.refresh": ("A refresh reconnects to the same durable room.", "seed clean-room chat"),
+    "policy.codes": ("Each rule answers with its code in its phases.", "reference A 2.3"),
+    "policy.effective-claims": ("Effective claims are run ∩ granted ∩ explicit.", "reference A 2.2"),
+    "policy.finished-task": (
+        "Only the run that finished a task reads on; its writes answer task_state_denied.",
+        "design section 12",
     ),
-    "runnerd.small": ("runnerd imports no house and no Django and stays below 20 MB.", "design section 6"),
-    "runnerd.environment": (
-        "The agent's process gets the allowlisted environment and nothing else.",
-        "reference B section 2.13",
-    ),
-    "driver.wire.lines": (
-        "Lines of any cut up to 16 MiB become messages; noise is bounded, a broken object ends the session.",
-        "wire README section 2, rules 1, 4, 22",
-    ),
-    "driver.events": (
-        "Codex's notifications become PRP v1 events without reasoning, output, paths or provider text.",
-        "reference B section 5.8",
-    ),
-    "driver.open.login": (
-        "Without a login and a model address opening fails as codex_login_required, with nothing left.",
-        "design section 12, Does opening wait?",
-    ),
-    "driver.request.deadline": ("Every request to Codex has a deadline.", "wire README section 2, rule 9"),
-    "driver.sandbox.forbidden": (
-        "Where the system forbids the sandbox, a thread has no environment and runs no command.",
-        "design section 6",
-    ),
-    "driver.sandbox.secrets": (
-        "A command can read no login and leaves nothing outside the workspace but its session's memories.",
-        "issue 2, runnerd and the Codex driver",
-    ),
-    "driver.sandbox.environment": (
-        "A command sees PATH, HOME, LANG and Codex's own names, and no network.",
-        "issue 2, runnerd and the Codex driver",
-    ),
-    "driver.home.template": (
-        "Each session's CODEX_HOME is a private copy of a template that is made once.",
-        "design section 6",
-    ),
-    "driver.home.login-link": (
-        "The login is a link that only Codex follows, and removing a home never follows links.",
-        "design section 6",
-    ),
-    "driver.failure.final-error": (
-        "A final error ends the turn by a stable code, without the provider's text.",
-        "wire README section 2, rule 24",
-    ),
-    "driver.requests.answered": (
-        "A request that a clean room does not support is answered at once and named.",
-        "issue 2, runnerd and the Codex driver",
-    ),
-    "driver.tools.binding": ("A tool call is carried out only when thread and turn match.", "reference B section 2.9"),
-    "driver.tools.withheld": (
-        "A call of a withheld name reaches the host, and its denial the model in the same turn.",
-        "design section 12, A call to a withheld operation",
-    ),
-    "driver.memory.bounded": (
-        "A consumer that falls behind makes Codex wait; nothing is lost and memory stays bounded.",
-        "design section 6",
-    ),
-    "driver.death.one-terminal": (
-        "The death of Codex or runnerd ends the turn once, then the session, and leaves no process.",
-        "issue 2, Shown by 4",
-    ),
-    "driver.close.bounded": (
-        "Closing takes less than five seconds, whatever state Codex is in.",
-        "design section 12, turn timeout",
-    ),
-    "driver.resume.policy": (
-        "A resume returns to the same thread with policy and profile sent again.",
-        "wire README section 2, rule 15",
-    ),
-    "driver.threads.apart": (
-        "Two sessions never see each other's thread, workspace or home.",
-        "wire README section 2, rule 18",
-    ),
-    "turn.interrupt.before-start": (
-        "An interrupt before the turn has an id is delivered once it has.",
-        "wire README section 2, rule 8",
-    ),
-    "turn.interrupt.once": (
-        "A turn is interrupted at most once, and never after its end.",
-        "wire README section 2, rule 9",
-    ),
+    "policy.order": ("Checks run in the promised order; the first that objects names the code.", "design section 5"),
+    "reconnect.try-again": ("Try again resumes the same thread.", "issue clean-room chat"),
+    "retire.404": ("A retired id is 404 on every session route and socket.", "seed clean-room chat"),
+    "room.limit": ("The fifth room makes the oldest yield.", "seed clean-room chat, Bounds"),
+    "secrets.nowhere": ("Planted secrets appear in no answer, frame, log or row.", "issue clean-room chat"),
+    "stop.frozen": ("A frozen Codex cannot hold up Stop or Reset.", "trouble T34"),
+    "stop.server": ("A stopped server leaves no process and exits cleanly.", "design section 6"),
+    "stream.equals-snapshot": ("Frames and snapshot agree on the text.", "design section 7"),
+    "turn.active": ("A message during a turn answers 409 and counts for nothing.", "issue clean-room chat"),
+    "turn.limit": ("The turn after the last is refused and points at New chat.", "seed clean-room chat, Bounds"),
+    "turn.one-ending": ("A turn ends exactly once; the first ending wins.", "design section 6"),
+    "turn.timeout": ("A turn past its clock fails as turn_timeout and the chat goes on.", "design section 12"),
 }

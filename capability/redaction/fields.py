@@ -10,7 +10,7 @@ import string
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from capability.redaction.judging import PLAIN, QUOTE, Finding, is_secret_value, judged, read_value
+from capability.redaction.judging import PLAIN, QUOTE, Finding, Value, is_secret_value, judge
 from capability.redaction.names import Kind, kind_of, words
 
 # ---------------------------------------------------------------- name = value, --name value
@@ -80,7 +80,7 @@ def _named_values(text: str, name: Name) -> Iterator[Finding]:
 
 
 CONTAINED = re.compile(r"(?P<string>\"(?:[^\"\\\n]|\\.)*+(?P<closed>\"?))(?P<name>\s{0,8}:)?|[{\[]|[}\]]")
-CONTAINED_MAX_CHARS = 4096
+CONTAINED_MAX_CHARS = 1024
 
 
 def _contained(text: str, start: int) -> Iterator[Finding]:
@@ -135,12 +135,15 @@ def _assigned(text: str, name: Name, assigns: re.Match[str], kind: Kind) -> Find
         header = _scheme(text, start)
         if header:
             return header
-    value = read_value(text, start)
     sep = assigns["sep"]
-    if not value.quoted and (sep in ("=>", "==", "===") or text[value.start : value.end] == name.text):
-        return Finding(value.start, value.end, False, value.open)
     loose = sep != "=" or text[start - 1] in " \t" or text[assigns.start("sep") - 1] in " \t"
-    return Finding(value.start, value.end, is_secret_value(text, value, kind=kind, loose=loose), value.open)
+
+    def is_secret(value: Value) -> bool:
+        if not value.quoted and (sep in ("=>", "==", "===") or text[value.start : value.end] == name.text):
+            return False
+        return is_secret_value(text, value, kind=kind, loose=loose)
+
+    return judge(text, start, is_secret)
 
 
 def _scheme(text: str, position: int) -> Finding | None:
@@ -155,11 +158,13 @@ def _scheme(text: str, position: int) -> Finding | None:
         return Finding(scheme.end(), end, end > scheme.end(), end == len(text))
     if name not in PAIR_SCHEMES:
         return None
-    value = read_value(text, scheme.end())
-    word = judged(text, value)
-    spoken = PLAIN.fullmatch(word) is not None and (len(word) < 8 or word in SPOKEN_ABOUT)
-    secret = not spoken and is_secret_value(text, value, kind=Kind.SECRET, loose=False)
-    return Finding(value.start, value.end, secret, value.open)
+
+    def is_secret(value: Value) -> bool:
+        word = text[value.start : value.end]
+        spoken = PLAIN.fullmatch(word) is not None and (len(word) < 8 or word in SPOKEN_ABOUT)
+        return not spoken and is_secret_value(text, value, kind=Kind.SECRET, loose=False)
+
+    return judge(text, scheme.end(), is_secret)
 
 
 FLAG_PROSE = words("""
@@ -169,8 +174,8 @@ FLAG_PROSE = words("""
 
 
 def _flag_value(text: str, position: int, kind: Kind) -> Finding:
-    value = read_value(text, position)
-    word = judged(text, value)
-    prose = not value.quoted and word.lower() in FLAG_PROSE
-    secret = not prose and is_secret_value(text, value, kind=kind, loose=False)
-    return Finding(value.start, value.end, secret, value.open)
+    def is_secret(value: Value) -> bool:
+        prose = not value.quoted and text[value.start : value.end].lower() in FLAG_PROSE
+        return not prose and is_secret_value(text, value, kind=kind, loose=False)
+
+    return judge(text, position, is_secret)

@@ -16,8 +16,8 @@ from capability.redaction.judging import (
     PLAIN,
     PRODUCT_ID,
     Finding,
-    judged,
-    read_value,
+    Value,
+    judge,
 )
 from capability.redaction.shapes import is_joined_words
 
@@ -27,16 +27,18 @@ LOGIN = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user|-U)[ =]{0,2}[\"']?[^\s:\"'
 
 def find_logins(text: str) -> Iterator[Finding]:
     """Yield the password of `curl -u name:password`."""
-    match = LOGIN.search(text)
-    while match:
-        value = read_value(text, match.end())
-        word = judged(text, value)
-        yield Finding(value.start, value.end, bool(word) and not word.isdigit() and word != "[REDACTED", value.open)
-        match = LOGIN.search(text, max(value.end, match.end()))
+
+    def is_secret(value: Value) -> bool:
+        word = text[value.start : value.end]
+        return bool(word) and not word.isdigit() and word != "[REDACTED"
+
+    for match in LOGIN.finditer(text):
+        yield judge(text, match.end(), is_secret)
 
 
 # ---------------------------------------------------------------- Bearer …, Basic …, password is …
 SPOKEN = re.compile(r"(?<![A-Za-z0-9])(bearer|basic)(?:\s{1,4}|%20|\+)(?:token\s{1,4})?", re.IGNORECASE)
+SPOKEN_CHARS = 1024  # a credential is judged by this much
 CREDENTIAL = re.compile(r"[A-Za-z0-9._~+/=-]*+")
 STATED = re.compile(r"(?<![A-Za-z])(?:password|passphrase|passcode|passwd|pwd)\s{1,4}(?:is|was)\s{1,4}", re.IGNORECASE)
 STRONG = re.compile(r"(?=[^\d]*+\d)(?=.*[A-Za-z!@#$%^&*]).{4,}")
@@ -46,12 +48,13 @@ def find_spoken(text: str) -> Iterator[Finding]:
     """Yield what follows `Bearer` or `Basic` when it is a credential, not the next word of a sentence."""
     for match in SPOKEN.finditer(text):
         start = match.end()
-        end = CREDENTIAL.match(text, start).end()  # type: ignore[union-attr]
-        is_open = end == len(text)
-        while end > start and text[end - 1] in ".-":
-            end -= 1
-        judge = _is_basic if match.group(1).lower() == "basic" else _is_bearer
-        yield Finding(start, end, judge(text[start : min(end, start + 4 * JUDGED_CHARS)]), is_open)
+        is_secret = _is_basic if match.group(1).lower() == "basic" else _is_bearer
+        end = CREDENTIAL.match(text, start, start + SPOKEN_CHARS).end()  # type: ignore[union-attr]
+        secret = is_secret(text[start:end].rstrip(".-"))
+        if secret and end - start >= SPOKEN_CHARS:
+            end = CREDENTIAL.match(text, start).end()  # type: ignore[union-attr]
+        stripped = start + len(text[start:end].rstrip(".-"))
+        yield Finding(start, stripped, secret, end == len(text))
 
 
 def _is_bearer(word: str) -> bool:
@@ -70,11 +73,14 @@ def _is_basic(word: str) -> bool:
 
 def find_stated(text: str) -> Iterator[Finding]:
     """Yield a password that a sentence tells: `my password is hunter2`."""
-    for match in STATED.finditer(text):
-        value = read_value(text, match.end())
-        word = judged(text, value)
+
+    def is_secret(value: Value) -> bool:
+        word = text[value.start : value.end]
         strong = STRONG.fullmatch(word) is not None and not PRODUCT_ID.fullmatch(word)
-        yield Finding(value.start, value.end, strong and not word.startswith(PLACEHOLDER_STARTS), value.open)
+        return strong and not word.startswith(PLACEHOLDER_STARTS)
+
+    for match in STATED.finditer(text):
+        yield judge(text, match.end(), is_secret)
 
 
 # ---------------------------------------------------------------- cookies and query parameters

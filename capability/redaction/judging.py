@@ -6,6 +6,7 @@ Every value is judged by a bounded part of it, so that a text full of names cost
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from capability.redaction.names import Kind, words
@@ -34,28 +35,44 @@ SETTLED = re.compile(rf"{AFTER}(?!\\?\Z)")  # it is seen whether something follo
 
 
 class Value(NamedTuple):
-    """One value as written: between quotes, or up to a space."""
+    """One value as written: between quotes, or up to a space. `cut` says that it goes on beyond what was read."""
 
     start: int
     end: int
     quoted: bool
     open: bool
+    cut: bool
 
 
-def read_value(text: str, position: int) -> Value:
+def read_value(text: str, position: int, *, at_most: int = JUDGED_CHARS) -> Value:
     """Read the value that begins at `position`, in quotes or bare, without its quotes and closing punctuation."""
     quote = QUOTE.match(text, position)
     if quote:
         mark, start = quote.group(1), quote.end()
         body = QUOTED[mark] if len(mark) == 1 else ESCAPED_QUOTED
-        end = body.match(text, start).end()  # type: ignore[union-attr]
-        return Value(start, end, True, end == len(text) or (text[end] == "\\" and end + 9 > len(text)))
-    end = BARE.match(text, position).end()  # type: ignore[union-attr]
+        end = _match_end(body, text, start, at_most)
+        is_open = end == len(text) or (text[end] == "\\" and end + 9 > len(text))
+        return Value(start, end, True, is_open, end - start >= at_most)
+    end = _match_end(BARE, text, position, at_most)
     is_open = end == len(text) or (text[end] in "\\&" and end + 1 == len(text)) or not SETTLED.match(text, end)
     trimmed = end
     while trimmed > position and text[trimmed - 1] in TRAILING:
         trimmed -= 1
-    return Value(position, trimmed, False, is_open)
+    return Value(position, trimmed, False, is_open, end - position >= at_most)
+
+
+def _match_end(pattern: re.Pattern[str], text: str, start: int, at_most: int) -> int:
+    return pattern.match(text, start, start + at_most).end()  # type: ignore[union-attr]
+
+
+def judge(text: str, position: int, is_secret: Callable[[Value], bool]) -> Finding:
+    """Judge the value at `position` by its beginning, and read the rest of it only when it is a secret."""
+    value = read_value(text, position)
+    if not is_secret(value):
+        return Finding(value.start, value.end, False, value.open and not value.cut)
+    if value.cut:
+        value = read_value(text, position, at_most=len(text))
+    return Finding(value.start, value.end, True, value.open)
 
 
 # ---------------------------------------------------------------- judging a value
@@ -77,7 +94,7 @@ def is_secret_value(text: str, value: Value, *, kind: Kind, loose: bool) -> bool
 
     `loose` is a colon or spaces between name and value, as prose has them: there a plain word is only a word.
     """
-    word = judged(text, value)
+    word = text[value.start : value.end]
     if not word or word.lower() in NOTHING:
         return False
     if value.quoted:
@@ -94,8 +111,3 @@ def is_secret_value(text: str, value: Value, *, kind: Kind, loose: bool) -> bool
     if kind is Kind.PASSWORD:
         return True
     return len(word) >= 6 and not PRODUCT_ID.fullmatch(word) and not is_joined_words(word)
-
-
-def judged(text: str, value: Value) -> str:
-    """Return the part of a value that it is judged by."""
-    return text[value.start : min(value.end, value.start + JUDGED_CHARS)]

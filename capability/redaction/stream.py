@@ -20,8 +20,10 @@ HELD_MAX_CHARS = 8192  # a longer undecided tail is masked, and dropped up to wh
 BLOCK_END_CHARS = 128  # an end line is never longer
 
 STARTS = (*shapes.STARTS, "eyJ")
-START = re.compile("|".join(map(re.escape, STARTS)))
 PARTIAL_STARTS = frozenset(start[:length] for start in STARTS for length in range(1, len(start)))
+# Some count inside a word too. There the first two letters are let go, or every word on `s` would wait.
+INSIDE = tuple(shape.start for shape in shapes.SHAPES if shape.inside)
+PARTIAL_INSIDE = frozenset(start[:length] for start in INSIDE for length in range(3, len(start)))
 PARTIAL_MAX_CHARS = max(map(len, PARTIAL_STARTS))
 BODY_CHARS = string.ascii_letters + string.digits + "_.+/=-"
 BEGIN_AT_END = re.compile(r"-{1,5} ?\Z|-{4,5} ?B[A-Z0-9 ]{0,70}-{0,5}\Z")
@@ -69,7 +71,8 @@ class StreamRedactor:
     def _release(self, text: str, spans: list[Span], end: int) -> str:
         start = len(self._sent)
         safe = splice(
-            text[start:end], [(max(a, start) - start, min(b, end) - start) for a, b in spans if b > start and a < end]
+            text[start:end],
+            [(max(a, start) - start, min(b, end) - start) for a, b in spans if max(a, start) < min(b, end)],
         )
         self._sent = _context(text[:end])
         self._held = text[end:]
@@ -117,9 +120,10 @@ def undecided(text: str) -> int:
     end = len(text)
     holds = [end]
     run = len(text.rstrip(BODY_CHARS))
-    holds += [one.start() for one in START.finditer(text, run) if at_boundary(text, one.start(), start="-")][:1]
+    holds += [position for start in STARTS if (position := _find_start(text, start, run)) >= 0]
     for length in range(1, min(PARTIAL_MAX_CHARS, end) + 1):
-        if text[end - length :] in PARTIAL_STARTS and at_boundary(text, end - length, start="-"):
+        partial = text[end - length :]
+        if partial in PARTIAL_INSIDE or (partial in PARTIAL_STARTS and at_boundary(text, end - length, start="-")):
             holds.append(end - length)
     begin = BEGIN_AT_END.search(text, max(0, end - BEGIN_MAX_CHARS))
     if begin:
@@ -129,6 +133,14 @@ def undecided(text: str) -> int:
     if authority:
         holds.append(authority.start(1))
     return min(holds)
+
+
+def _find_start(text: str, start: str, position: int) -> int:
+    """Return where a key with this beginning may stand at or after `position`, or -1."""
+    found = text.find(start, position)
+    while found >= 0 and start not in INSIDE and not at_boundary(text, found, start="-"):
+        found = text.find(start, found + 1)
+    return found
 
 
 def _origin(folded: Folded, spans: list[Span]) -> list[Span]:

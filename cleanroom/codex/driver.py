@@ -141,7 +141,8 @@ class CodexDriver:
             model_url=self._settings.model_url,
             model_name=self._settings.model_name,
         )
-        codex_home.prepare(home=request.home, template=template, login_home=self._settings.login_home, config=config)
+        login_home = None if self._settings.model_url else self._settings.login_home
+        codex_home.prepare(home=request.home, template=template, login_home=login_home, config=config)
 
     def _environment(self, home: Path) -> dict[str, str]:
         """A model on this machine needs no way out: proxies are dropped, and would only be asked in its place."""

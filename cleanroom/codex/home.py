@@ -94,17 +94,28 @@ async def _start_once(*, home: Path, binary: CodexBinary, text: str) -> None:
         remove_tree(path=home / name)
 
 
-def prepare(*, home: Path, template: Path, login_home: Path, config: dict[str, Any]) -> None:
-    """Make a session's home, or make one that exists ready again. Directories are 0700, files 0600."""
+def prepare(*, home: Path, template: Path, login_home: Path | None, config: dict[str, Any]) -> None:
+    """Make a session's home, or make one that exists ready again. Directories are 0700, files 0600.
+
+    `login_home` is None when the model needs no login of Codex. Then none is linked: Codex would send the operator's
+    key to whatever model address is configured (0.132.0, tried).
+    """
     _make_private(home)
     if not (home / "config.toml").exists():
         shutil.copytree(template, home, symlinks=True, dirs_exist_ok=True)
         home.chmod(PRIVATE_DIR)
     _make_private(home / SCRATCH)
     _write(home / "config.toml", codex_config.to_toml(config))
-    link, login = home / "auth.json", login_home / "auth.json"
-    if not link.is_symlink() and login.is_file():
-        link.symlink_to(login.absolute())
+    link_login(home=home, login_home=login_home)
+
+
+def link_login(*, home: Path, login_home: Path | None) -> None:
+    """Link the login as it is now; a link that no longer leads to one is removed."""
+    link = home / "auth.json"
+    if link.is_symlink():
+        link.unlink()
+    if login_home is not None and (login_home / "auth.json").is_file():
+        link.symlink_to((login_home / "auth.json").absolute())
 
 
 def remove_tree(*, path: Path) -> None:

@@ -58,6 +58,7 @@ class Turns:
 
     def forget(self, turn: ActiveTurn) -> None:
         """The turn that was asked for will not start; nothing was emitted for it."""
+        turn.ended.set()
         if self.active is turn:
             self.active = None
 

@@ -218,7 +218,7 @@ def as_table(summary: Json) -> str:
     lines += ["", f"Model     {summary['model']}", f"Issues    {summary['firstIssue']}, then {summary['newChatIssue']}"]
     calls = ", ".join(f"{call['operationId']} ({call['outcome']})" for call in summary["toolCalls"])
     lines += [f"Calls     {calls or 'none'}", f"Routes    {json.dumps(summary['routes'])}"]
-    lines += [f"Answer    {summary['assistantReply'][:200]}"]
+    lines += [f"Answer    {' '.join(summary['assistantReply'].split())[:200]}"]
     if summary["trouble"]:
         lines.append(f"Trouble   {summary['trouble']}")
     return "\n".join(lines)

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from tests.browser.support.room_server import RoomServer
+from tests.browser.support.thread_page import ThreadPage
 
 WIDE = {"width": 1440, "height": 900}
 NARROW = {"width": 390, "height": 844}
@@ -62,3 +63,9 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
 def server() -> Iterator[RoomServer]:
     with RoomServer() as running:
         yield running
+
+
+@pytest.fixture
+def chat(server: RoomServer, open_page: OpenPage) -> ThreadPage:
+    """The page of a blank room, ready to type."""
+    return ThreadPage(open_page(server.origin)).ready()

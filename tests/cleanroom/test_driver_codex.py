@@ -25,6 +25,7 @@ from tests.cleanroom.support.session import Watcher, approve, driver, open_reque
 pytestmark = pytest.mark.codex
 
 SECRET = "sk-FAKE-planted-1234567890"
+LOGIN = json.dumps({"OPENAI_API_KEY": SECRET})
 
 
 @dataclass
@@ -59,11 +60,10 @@ class Room:
 
 
 @asynccontextmanager
-async def room(*, handler: Any = approve, login: str = "", **settings: Any) -> AsyncIterator[Room]:
+async def room(*, handler: Any = approve, **settings: Any) -> AsyncIterator[Room]:
     async with run_directory() as directory, ScriptedModel() as model:
-        if login:
-            (directory / "login").mkdir()
-            (directory / "login/auth.json").write_text(login)
+        (directory / "login").mkdir()
+        (directory / "login/auth.json").write_text(LOGIN)
         chosen = {"model_url": model.url, "templates_dir": django_settings.CODEX_TEMPLATES_DIR} | settings
         opened = driver(directory, django_settings.CODEX_BIN, **chosen)
         request = open_request(directory, on_tool_call=handler)
@@ -185,8 +185,8 @@ async def test_the_denial_of_a_withheld_name_reaches_the_model_in_the_same_turn_
 # ---------------------------------------------------------------- the sandbox
 @pytest.mark.requirement("driver.sandbox.secrets", "driver.sandbox.environment")
 async def test_a_command_reads_no_login_reaches_no_network_and_leaves_nothing_outside_its_workspace() -> None:
-    login = json.dumps({"OPENAI_API_KEY": SECRET})
-    async with room(login=login) as r:
+    async with room() as r:
+        codex_home.link_login(home=r.request.home, login_home=r.directory / "login")  # as for Codex's own provider
         home, run = r.request.home, r.request.home.parent
         (r.directory / "neighbour.txt").write_text(SECRET)
         before = _names(r.directory)
@@ -210,7 +210,7 @@ ls -a {home} > home-names; ps ax > processes 2>&1; echo done > inside
         shells = {"GH_PAGER", "GIT_PAGER", "NO_COLOR", "PAGER", "TERM", "PWD", "OLDPWD", "SHLVL", "_"}
         assert set(names) - own - shells == {"PATH", "HOME", "LANG"}
         assert (home / "auth.json").is_symlink()
-        assert (r.directory / "login/auth.json").read_text() == login
+        assert (r.directory / "login/auth.json").read_text() == LOGIN
         assert "left-behind" not in {*os.listdir("/tmp"), *os.listdir("/var/tmp")}
         codexs_own = {home / name for name in ("sessions", "tmp", "shell_snapshots", "scratch", "memories")}
         left = {
@@ -225,7 +225,7 @@ ls -a {home} > home-names; ps ax > processes 2>&1; echo done > inside
         await r.session.close(reason="done")
         codex_home.remove_tree(path=r.request.home)
         codex_home.remove_tree(path=r.request.workspace)
-        assert (r.directory / "login/auth.json").read_text() == login
+        assert (r.directory / "login/auth.json").read_text() == LOGIN
         assert list(run.iterdir()) == []
 
 
@@ -235,13 +235,20 @@ def _names(directory: Path) -> set[Path]:
 
 @pytest.mark.requirement("driver.sandbox.secrets")
 async def test_a_patch_onto_a_link_to_the_login_changes_nothing_outside() -> None:
-    login = json.dumps({"OPENAI_API_KEY": SECRET})
     patch = "*** Begin Patch\n*** Update File: link\n-x\n+y\n*** Add File: ../outside.txt\n+x\n*** End Patch\n"
-    async with room(login=login) as r:
+    async with room() as r:
         r.request.workspace.joinpath("link").symlink_to(r.directory / "login/auth.json")
         await r.turn("patch", [shell(f"apply_patch <<'EOF'\n{patch}EOF\necho overwritten > link")], [say("ok")])
-        assert (r.directory / "login/auth.json").read_text() == login
+        assert (r.directory / "login/auth.json").read_text() == LOGIN
         assert not (r.request.workspace.parent / "outside.txt").exists()
+
+
+@pytest.mark.requirement("driver.home.login-link")
+async def test_a_model_address_of_the_operators_never_gets_the_login_of_codex() -> None:
+    async with room() as r:
+        await r.turn("go", [say("ok")])
+        assert r.model.authorizations == [None]
+        assert not (r.request.home / "auth.json").is_symlink()
 
 
 # ---------------------------------------------------------------- stopping

@@ -127,11 +127,12 @@ async def test_a_template_that_was_left_half_made_is_made_again() -> None:
 
 
 # ---------------------------------------------------------------- a session's home
-def _prepare(directory: Path) -> Path:
+def _prepare(directory: Path, *, with_login: bool = True) -> Path:
     template, home = directory / "template", directory / "run/home"
     template.mkdir(exist_ok=True)
     (template / "state.sqlite").write_text("made")
-    codex_home.prepare(home=home, template=template, login_home=directory / "login", config=CONFIG)
+    login_home = directory / "login" if with_login else None
+    codex_home.prepare(home=home, template=template, login_home=login_home, config=CONFIG)
     return home
 
 
@@ -157,6 +158,15 @@ def test_without_a_login_there_is_no_link_and_one_that_comes_later_is_linked(tmp
     _prepare(tmp_path)
     assert (home / "auth.json").is_symlink()
     assert (home / "state.sqlite").read_text() == "used"  # a home in use is not copied over
+
+
+@pytest.mark.requirement("driver.home.login-link")
+def test_where_no_login_is_needed_none_is_linked_and_an_old_link_goes(tmp_path: Path) -> None:
+    (tmp_path / "login").mkdir()
+    (tmp_path / "login/auth.json").write_text("{}")
+    assert (_prepare(tmp_path) / "auth.json").is_symlink()
+    assert not (_prepare(tmp_path, with_login=False) / "auth.json").is_symlink()
+    assert (tmp_path / "login/auth.json").read_text() == "{}"
 
 
 @pytest.mark.requirement("driver.home.login-link")

@@ -1,6 +1,7 @@
 """Frames: bounded, joined, and cut where a turn ends."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -86,7 +87,7 @@ def test_heartbeat_and_closed_are_frames_too():
         pytest.param(prose(1, "item-1", [EMOJI * 200_000]), id="a message of 800 KB"),
         pytest.param([submitted(1, text="\x00" * 100_000)], id="control characters"),
         pytest.param(prose(1, "item-1", [EMOJI * 10] * 5_000), id="five thousand pieces"),
-        pytest.param([draft for turn in range(1, 300) for draft in whole_turn(turn)], id="300 turns at once"),
+        pytest.param([ours("harness.diagnostic", message="x" * 900)] * 600, id="six hundred notices"),
         pytest.param(
             tool_call(1, 1, records=[{"kind": "record", "label": EMOJI * 500, "body": EMOJI * 30_000}] * 100),
             id="records",
@@ -131,7 +132,7 @@ def test_the_parts_of_a_large_event_leave_the_cursor_before_it_until_the_last():
     cursors = [(said["after"], said["seq"]) for said in (json.loads(frame.text) for frame in frames(events, after=0))]
     assert cursors[0][0] == 0
     assert cursors[-1][1] == len(events)
-    assert all(later[0] == earlier[1] for earlier, later in zip(cursors, cursors[1:], strict=False))
+    assert all(later[0] == earlier[1] for earlier, later in pairwise(cursors))
     assert (3, 3) in cursors, "the large event was not sent in parts"
 
 

@@ -150,9 +150,13 @@ def test_the_database_itself_refuses_a_number_twice(session_id):
 
 @pytest.mark.requirement("record.together")
 def test_events_commit_with_the_callers_transaction_or_not_at_all(session_id):
-    with pytest.raises(RuntimeError, match="command failed"), transaction.atomic():
-        record.append(session_id=session_id, drafts=[ours("turn.started")])
-        raise RuntimeError("command failed")
+    def command_that_fails():
+        with transaction.atomic():
+            record.append(session_id=session_id, drafts=[ours("turn.started")])
+            raise RuntimeError("the command failed")
+
+    with pytest.raises(RuntimeError, match="the command failed"):
+        command_that_fails()
     assert read(session_id) == []
     assert record.append(session_id=session_id, drafts=[ours("turn.started")]) == 1
 

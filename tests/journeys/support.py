@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import io
 import json
 import os
 import shutil
@@ -163,7 +164,8 @@ class Browser:
         sent = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}
         if method == "POST":
             sent |= {"Origin": self.address, "Content-Type": "application/json"}
-        data = json.dumps(body).encode() if isinstance(body, (dict, list)) else body
+        sent_bytes = json.dumps(body).encode() if isinstance(body, (dict, list)) else body
+        data = io.BytesIO(sent_bytes) if sent_bytes is not None else None
         url = self.address + PREFIX + route
         async with self.http.request(method, url, data=data, headers=sent | (headers or {})) as answer:
             text = await answer.text()

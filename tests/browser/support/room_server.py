@@ -116,7 +116,9 @@ class Room:
     async def submitting(self, text: str, *, redacted: bool = False) -> None:
         self.turns += 1
         turn = {"id": f"turn-{self.turns}", "ordinal": self.turns, "state": "submitted", "at": self.server.clock()}
-        message = item(self.turns, f"message-{self.turns}", "user_message", author="Board user", body=text, redacted=redacted)
+        message = item(
+            self.turns, f"message-{self.turns}", "user_message", author="Board user", body=text, redacted=redacted
+        )
         await self._emit([{"op": "turn", "turn": turn}, message], "frame", None)
 
     def settle(self, ordinal: int, *, state: str = "completed", seconds: float = 2.0, **facts: Any) -> None:
@@ -151,13 +153,16 @@ class RoomServer:
 
     # -------------------------------------------------------------- life
     def __enter__(self) -> RoomServer:
-        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
         self.run(self._start())
         return self
 
     def __exit__(self, *_: object) -> None:
         self.run(self._runner.cleanup())
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(WAIT_S)
+        self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Do something on the server's loop, from the test's thread, and wait for it."""

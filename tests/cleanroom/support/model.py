@@ -86,6 +86,7 @@ class ScriptedModel:
     def __init__(self) -> None:
         self.url = ""
         self.requests: list[Request] = []
+        self.authorizations: list[str | None] = []
         self.choose: Callable[[Request], list[Step] | None] = lambda request: None
         self.asked = asyncio.Event()
         self._answers: deque[list[Step]] = deque()
@@ -125,6 +126,7 @@ class ScriptedModel:
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.requests.append(body)
+        self.authorizations.append(request.headers.get("Authorization"))
         self.asked.set()
         steps = self.choose(body)
         if steps is None:

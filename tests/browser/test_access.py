@@ -1,0 +1,144 @@
+"""For every eye, hand and window: axe at two viewports in two schemes, keyboard, narrow windows, page weight."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import brotli
+import pytest
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from playwright.sync_api import Page, expect
+
+from cleanroom import pages
+from tests.browser.conftest import NARROW, WIDE, OpenPage
+from tests.browser.support.room_server import RoomServer
+from tests.browser.support.thread_page import ThreadPage
+
+pytestmark = pytest.mark.browser
+SERIOUS = {"serious", "critical"}
+SCRIPT_BYTES = 150 * 1024
+
+
+def axe_findings(page: Page) -> list[tuple[str, list[str]]]:
+    """Return the serious findings of axe: the rule, and where it is broken."""
+    page.evaluate((Path(settings.NODE_MODULES) / "axe-core" / "axe.min.js").read_text())
+    result: dict[str, Any] = page.evaluate("axe.run(document)")
+    found = [finding for finding in result["violations"] if finding["impact"] in SERIOUS]
+    return [(finding["id"], [str(node["target"]) for node in finding["nodes"]]) for finding in found]
+
+
+def fill(server: RoomServer) -> None:
+    """A room with one of everything that can be drawn."""
+    room = server.room
+    room.submit("Write a plan, then ask me")
+    thought = {"activity": "command", "label": "Shell command", "summary": "ls -la", "withheld": "Output is withheld."}
+    room.item(
+        1, "i1", "progress_activity", status="complete", details=[{"label": "Exit code", "value": "0"}], **thought
+    )
+    tool = {"operationId": "write_document", "title": "Write document", "summary": "revision 1 → 2", "fields": ["body"]}
+    room.item(1, "c1", "tool_activity", status="ok", result={"ok": True, "stateRevision": 2, "command": None}, **tool)
+    document = {"documentKey": "plan", "title": "Plan", "author": "Mock Agent", "excerpt": "# Goals\n\n- one"}
+    room.item(1, "r1", "document", revisionFrom=None, revisionTo=1, **document)
+    room.item(1, "r2", "durable_comment", author="Mock Agent", body="Recorded.", operationId="report_progress")
+    room.item(1, "r3", "denial", operationId="decide_approval", code="actor_role_denied", reason="Only the board may.")
+    room.item(1, "r4", "system_notice", glyph="i", text="Commands are off here.", code="sandbox")
+    prose = "# Done\n\n| a | b |\n|:-|-:|\n| 1 | 2 |\n\n```\ncode\n```\n\n> quote\n\nSee https://example.test/ `now`."
+    room.item(1, "m1", "agent_message", author="Codex", body=prose, streaming=False)
+    room.settle(1, state="failed", error={"code": "turn_timeout", "message": "The turn took too long."})
+    room.submit("And now?")
+    card = {"title": "budget", "prompt": "Please decide.", "payload": {"details": [{"label": "amount", "value": "1"}]}}
+    state = {"state": "pending", "stateLabel": "Waiting for you", "resolvedSummary": [], "reason": None}
+    room.item(2, "k1", "interaction", interactionId="a1", interactionKind="approval", **card, **state)
+    done = state | {"state": "approved", "stateLabel": "Approved", "reason": "Fine."}
+    room.item(2, "k2", "interaction", interactionId="a2", interactionKind="approval", **card, **done)
+    room.settle(2)
+
+
+@pytest.mark.requirement("page.axe")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_no_serious_finding_in_any_state(
+    server: RoomServer, open_page: OpenPage, size: dict[str, int], scheme: str
+) -> None:
+    server.refuse("open", 503, "codex_login_required", "Codex has no login.")
+    page = open_page(server.origin, size=size, color_scheme=scheme)
+    expect(page.get_by_test_id("surface-error")).to_be_visible()
+    assert axe_findings(page) == []
+    page.get_by_test_id("surface-error-retry").click()
+    chat = ThreadPage(page).ready()
+    assert axe_findings(page) == []
+    fill(server)
+    chat.is_in("waiting")
+    for strip in page.locator("details").all():
+        strip.locator("summary").click()
+    assert axe_findings(page) == []
+    chat.send("go")
+    chat.is_in("streaming")
+    chat.field.fill("x" * 9000)
+    assert axe_findings(page) == []
+    server.room.emit({"op": "head", "set": {"connection": {"state": "closed", "message": "Codex ended."}}})
+    chat.is_in("unavailable")
+    assert axe_findings(page) == []
+    chat.button("Reset").click()
+    expect(page.get_by_test_id("reset-dialog")).to_be_visible()
+    assert axe_findings(page) == []
+    page.keyboard.press("Escape")
+    server.room.close("room_yielded")
+    expect(page.get_by_test_id("room-over")).to_be_visible()
+    assert axe_findings(page) == []
+
+
+@pytest.mark.requirement("page.narrow")
+@pytest.mark.parametrize("width", [320, 390, 768])
+def test_nothing_is_wider_than_the_window(server: RoomServer, open_page: OpenPage, width: int) -> None:
+    page = open_page(server.origin, size={"width": width, "height": 844})
+    chat = ThreadPage(page).ready()
+    fill(server)
+    server.room.submit("averyverylongword" * 40)
+    long = f"`{'code' * 80}`\n\n```\n{'line ' * 80}\n```\n\nhttps://example.test/{'path/' * 60}"
+    server.room.item(3, "m3", "agent_message", author="Codex", body=long, streaming=False)
+    expect(chat.prose).to_have_count(2)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for name in ("New chat", "Reset"):
+        expect(chat.button(name)).to_be_in_viewport(ratio=1)
+    expect(page.get_by_test_id("model-chip")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.requirement("page.keyboard")
+def test_the_whole_page_can_be_walked_by_keyboard_with_the_focus_in_sight(chat: ThreadPage, server: RoomServer) -> None:
+    fill(server)
+    chat.is_in("waiting")
+    chat.page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
+    walked = []
+    for _ in range(30):
+        chat.page.keyboard.press("Tab")
+        focused = chat.page.locator(":focus")
+        if not focused.count():
+            break
+        outline = focused.evaluate(
+            "e => [e, e.closest('.composer')].some(one => one && "
+            "(getComputedStyle(one).outlineStyle !== 'none' || getComputedStyle(one).boxShadow !== 'none'))"
+        )
+        assert outline, focused.evaluate("e => e.outerHTML.slice(0, 120)")
+        walked.append(focused.evaluate("e => e.textContent.trim() || e.getAttribute('id') || e.tagName"))
+    for name in ("Reset", "New chat", "Mock Paperclip", "Approve", "Reject", "Cancel"):
+        assert name in walked, walked
+    assert any("message" in name for name in walked), walked
+
+
+@pytest.mark.requirement("page.motion")
+def test_who_asks_for_less_motion_gets_none_that_glides(server: RoomServer, open_page: OpenPage) -> None:
+    chat = ThreadPage(open_page(server.origin, reduced_motion="reduce")).ready()
+    chat.send("go")
+    pulse = chat.rail.locator(".pulse")
+    expect(pulse).to_have_css("animation-timing-function", "steps(4)")
+
+
+@pytest.mark.requirement("page.weight")
+def test_the_page_s_scripts_stay_below_their_bar() -> None:
+    names = [address.removeprefix(settings.STATIC_URL) for address in pages.module_addresses()]
+    packed = {name: len(brotli.compress(Path(str(finders.find(name))).read_bytes(), quality=9)) for name in names}
+    assert len(packed) > 30
+    assert sum(packed.values()) < SCRIPT_BYTES
