@@ -102,7 +102,7 @@ class Dispatcher:
 
         A run that does not exist is offered nothing.
         """
-        with transaction.atomic():
+        with transaction.atomic(savepoint=False):
             facts = self._facts(run_id)
             subject = self._subject(run_id, facts)
             decisions = [
@@ -118,7 +118,7 @@ class Dispatcher:
         Safe inside a caller's transaction: record, command and the caller's own rows then commit together.
         """
         call = _tidy(call)
-        with transaction.atomic():
+        with transaction.atomic(savepoint=False):
             case = self._open(call)
             answer = self._answer(case)
             after = max(case.subject.revision, answer.revision)

@@ -173,7 +173,9 @@ def databases() -> dict[str, Any]:
             config = environ.Env.db_url_config(url)
         except Exception as error:
             raise ImproperlyConfigured("DATABASE_URL is not a database address") from error
-        if config.get("ENGINE") == "django.db.backends.sqlite3":
+        if "ENGINE" not in config:
+            raise ImproperlyConfigured("DATABASE_URL is not a database address")
+        if config["ENGINE"] == "django.db.backends.sqlite3":
             config["ENGINE"] = "mockcore.sqlite"
     if config["ENGINE"] == "mockcore.sqlite":
         config["OPTIONS"] = {

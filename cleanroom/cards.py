@@ -248,3 +248,19 @@ DRAWN_BY: dict[str, Callable[[Made], list[Item]]] = {
     "schedule_wake": _wake,
     "comment_on_approval": _approval_comment,
 }
+
+
+KINDS_DRAWN: dict[str, frozenset[str]] = {  # what is read again after a call, because its item or card needs it
+    "report_progress": frozenset({"comment"}),
+    "answer_status_question": frozenset({"comment"}),
+    "write_document": frozenset({"document"}),
+    "register_deliverable": frozenset({"artifact"}),
+    "create_task": frozenset({"task"}),
+    "set_dependencies": frozenset({"task"}),
+    "finish_task": frozenset({"task"}),
+    "block_task": frozenset({"task"}),
+    "request_review": frozenset({"task"}),
+    "schedule_wake": frozenset({"wake"}),
+    "request_human_input": frozenset({"interaction"}),
+    "request_approval": frozenset({"approval"}),
+}

@@ -19,6 +19,16 @@ from evidence.record import Draft
 from mockcore import history
 
 SUMMARY_CHARS = 500
+MOVE_THE_ISSUE = frozenset(
+    {
+        "request_human_input",
+        "request_approval",
+        "set_dependencies",
+        "finish_task",
+        "block_task",
+        "request_review",
+    }
+)
 DISPOSITIONS = {"finish_task": "summary", "block_task": "reason", "request_review": "summary"}
 
 
@@ -56,7 +66,7 @@ def perform(
             *(Draft(type="interaction.request.materialized", payload={"card": card}, turn_id=turn) for card in opened),
             *(Draft(type="interaction.response.resolved", payload={"card": card}, turn_id=turn) for card in closed),
         ]
-        if made:
+        if made and call.operation_id in MOVE_THE_ISSUE:
             header = {"issue": issue_header(room.port(), room)}
             drafts.append(Draft(type="issue.status.decision.applied", payload=header, turn_id=turn))
         record.append(session_id=room.session_id, drafts=drafts)
@@ -138,8 +148,10 @@ def _made(room: Room, call: ToolCall, call_id: str, dispatched: Dispatched) -> M
     if applied is None or applied.disposition != "applied":
         return None
     blockers = call.arguments.get("blockedByTaskIds") or []
-    refs = [*applied.entity_refs, *(f"wake:{wake}" for wake in applied.scheduled_wake_ids)]
-    refs += [f"task:{task}" for task in blockers]
+    drawn = cards.KINDS_DRAWN.get(call.operation_id, frozenset())
+    refs = [ref for ref in applied.entity_refs if ref.partition(":")[0] in drawn]
+    refs += [f"wake:{wake}" for wake in applied.scheduled_wake_ids if "wake" in drawn]
+    refs += [f"task:{task}" for task in blockers if "task" in drawn]
     return Made(
         operation_id=call.operation_id,
         call_id=call_id,

@@ -97,7 +97,7 @@ def append(*, session_id: str, drafts: Sequence[Draft]) -> int:
     parsed = [_parsed(draft) for draft in drafts]
     if not parsed:
         return last_number(session_id)
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         log = _reserve(session_id, [one.source for one in parsed])
         events = [_event(session_id, log, place, one) for place, one in enumerate(parsed, start=1)]
         _insert(events, [one.at for one in parsed])

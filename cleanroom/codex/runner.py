@@ -46,6 +46,7 @@ class Runner:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._tail = bytearray()
+        self._is_gone = False  # runnerd's output has ended: what is written now would vanish
         self.agent_pid: int | None = None
         self.exit: Exit | None = None  # None after the end: runnerd itself died
 
@@ -127,12 +128,15 @@ class Runner:
                 raise ConnectionError
             return kind, await self._process.stdout.readexactly(size)
         except (asyncio.IncompleteReadError, ConnectionError):
+            self._is_gone = True
             return b"", b""
 
     async def write(self, data: bytes) -> None:
         """Hand bytes to the child; waits while the queues are full. Raises `RunnerUnavailableError` when it is gone."""
         pipe = self._process.stdin
         assert pipe is not None
+        if self._is_gone or pipe.is_closing():
+            raise RunnerUnavailableError
         try:
             pipe.write(data)
             await pipe.drain()

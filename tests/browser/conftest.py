@@ -1,4 +1,5 @@
-"""One Chromium for all browser tests; a fresh context for each, at the size and in the colours a test asks for."""
+"""One Chromium and one profile for all browser tests: the page's forty-odd modules are fetched once, as for a person who
+comes back. Between tests its storage is emptied and its pages are closed."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playwright
 
 from tests.browser.support.room_server import RoomServer
 from tests.browser.support.thread_page import ThreadPage
@@ -17,52 +18,70 @@ WIDE = {"width": 1440, "height": 900}
 NARROW = {"width": 390, "height": 844}
 CHROMIUM_FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
 TIMEOUT_MS = 5_000
+FIRST_LOAD_MS = 20_000  # a cold profile on a busy machine
 
 OpenPage = Callable[..., Page]
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, or the one that CHROMIUM_BIN names; nothing is downloaded."""
+def profile() -> Iterator[BrowserContext]:
+    """A fresh profile of Debian's Chromium, or of the one that CHROMIUM_BIN names; nothing is downloaded."""
     program = os.environ.get("CHROMIUM_BIN") or shutil.which("chromium") or shutil.which("google-chrome")
     if not program:
         pytest.fail("no Chromium found: install one, or name it in CHROMIUM_BIN")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_FLAGS)
-        yield browser
+        yield browser.new_context()
         browser.close()
 
 
 @pytest.fixture
-def open_page(chromium: Browser) -> Iterator[OpenPage]:
-    """Open an address in a fresh profile (or in that of `beside`); the test fails when the page reports an error."""
-    contexts = []
+def open_page(profile: BrowserContext) -> Iterator[OpenPage]:
+    """Open an address at a size, in the colours and with the motion a test asks for.
+
+    Pages of one test are tabs of one browser. The test fails when a page reports an error.
+    """
     complaints: list[str] = []
 
     def listen(message: ConsoleMessage) -> None:
-        if message.type == "error" and "Failed to load resource" not in message.text:
+        if message.type == "error" and not is_about_the_line(message.text):
             complaints.append(message.text)
 
-    def open_(address: str, *, size: dict[str, int] = WIDE, beside: Page | None = None, **options: Any) -> Page:
-        if beside is None:
-            contexts.append(chromium.new_context(viewport=size, **options))
-        page = (beside.context if beside else contexts[-1]).new_page()
+    def open_(address: str, *, size: dict[str, int] = WIDE, **media: Any) -> Page:
+        page = profile.new_page()
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.emulate_media(**media)
         page.set_default_timeout(TIMEOUT_MS)
         page.on("console", listen)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(address)
+        page.goto(address, timeout=FIRST_LOAD_MS)
         return page
 
     yield open_
-    for context in contexts:
-        context.close()
+    profile.set_offline(False)
+    for page in profile.pages:
+        page.evaluate("localStorage.clear()")
+        page.close()
+    profile.clear_cookies()
     assert not complaints, complaints
 
 
-@pytest.fixture
-def server() -> Iterator[RoomServer]:
+def is_about_the_line(text: str) -> bool:
+    """Chromium itself reports refusals and broken connections, which tests bring about on purpose."""
+    return "Failed to load resource" in text or "WebSocket connection to" in text
+
+
+@pytest.fixture(scope="session")
+def running_server() -> Iterator[RoomServer]:
     with RoomServer() as running:
         yield running
+
+
+@pytest.fixture
+def server(running_server: RoomServer) -> RoomServer:
+    """A scripted server without rooms, calls or refusals."""
+    running_server.forget()
+    return running_server
 
 
 @pytest.fixture

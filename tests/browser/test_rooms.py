@@ -126,7 +126,7 @@ def test_a_room_that_made_way_says_so_keeps_its_words_and_offers_a_new_chat(
 
 @pytest.mark.requirement("page.tabs")
 def test_two_tabs_show_the_same_room_in_step(chat: ThreadPage, server: RoomServer, open_page: OpenPage) -> None:
-    other = ThreadPage(open_page(server.origin, beside=chat.page)).ready()
+    other = ThreadPage(open_page(server.origin)).ready()
     assert len(server.rooms) == 1
     chat.send("from the first tab")
     for tab in (chat, other):
@@ -142,7 +142,7 @@ def test_two_tabs_show_the_same_room_in_step(chat: ThreadPage, server: RoomServe
 def test_a_new_chat_in_one_tab_is_news_in_the_other_which_may_follow(
     chat: ThreadPage, server: RoomServer, open_page: OpenPage
 ) -> None:
-    other = ThreadPage(open_page(server.origin, beside=chat.page)).ready()
+    other = ThreadPage(open_page(server.origin)).ready()
     chat.button("New chat").click()
     expect(chat.page.get_by_test_id("room-chip")).to_have_text("Clean room 00000002")
     over = other.page.get_by_test_id("room-over")

@@ -16,7 +16,7 @@ from evidence.views.thread import ops
 from tests.evidence.logs import as_bytes, blank, events_of, fold_frames, tool_call, whole_turn
 
 # No clock decides: this machine may be busy. The examples are many small logs, since a fault needs few events.
-BOUNDED = settings(deadline=None, max_examples=50, database=None, suppress_health_check=list(HealthCheck))
+BOUNDED = settings(deadline=None, max_examples=120, database=None, suppress_health_check=list(HealthCheck))
 TURNS = st.sampled_from(["turn-1", "turn-2", "turn-3", None])
 ITEMS = st.sampled_from(["item-1", "item-2", "call-1", "card:interaction-0001", None])
 KINDS = st.sampled_from(
@@ -44,9 +44,8 @@ CARD_KINDS = st.sampled_from(
 STATES = st.sampled_from(["pending", "accepted", "answered", "rejected", "approved", "stale_target", "nonsense"])
 TEXT = st.text(max_size=30)
 LEAF = st.none() | st.booleans() | st.integers(-5, 5000) | TEXT
-JSON: st.SearchStrategy[Any] = (
-    LEAF | st.lists(LEAF, max_size=2) | st.dictionaries(TEXT, st.lists(LEAF, max_size=2), max_size=2)
-)
+SMALL = st.lists(LEAF, max_size=2)
+JSON: st.SearchStrategy[Any] = LEAF | SMALL | st.dictionaries(TEXT, SMALL, max_size=2)
 RECORD_KINDS = st.sampled_from(
     ["durable_comment", "document", "deliverable", "dependency", "disposition", "record", "x"]
 )

@@ -87,14 +87,17 @@ class Server:
         assert self.process
         self.process.kill()
         self.process.wait(5)
+        self._close_pipes()
+
+    def _close_pipes(self) -> None:
+        for pipe in (self.process.stdin, self.process.stdout) if self.process else ():
+            if pipe:
+                pipe.close()
 
     def remove(self) -> None:
         if self.process and self.process.poll() is None:
             self.stop()
-        if self.process:
-            for pipe in (self.process.stdin, self.process.stdout):
-                if pipe:
-                    pipe.close()
+        self._close_pipes()
         shutil.rmtree(self.var, ignore_errors=True)
 
 

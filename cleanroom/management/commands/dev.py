@@ -122,6 +122,6 @@ def start_rehearsal(*, pace: int | None) -> subprocess.Popen[str]:
 
 
 def _stop_at_end_of_input() -> None:
-    while sys.stdin.buffer.read(4096):
+    while os.read(0, 4096):  # not sys.stdin: its lock, held by a daemon thread, aborts the interpreter as it ends
         pass
     os.kill(os.getpid(), signal.SIGTERM)

@@ -26,6 +26,7 @@ from evidence.views.fold import apply_ops, copy_view, empty_view
 
 API = pages.API_BASE
 WAIT_S = 5
+IMMUTABLE = {"Cache-Control": "max-age=31536000, immutable"}
 AT = "2026-01-02T03:04:05.000Z"
 
 mimetypes.add_type("text/javascript", ".mjs")
@@ -136,6 +137,14 @@ class RoomServer:
     """The server of all scripted rooms, on a loop and a thread of its own. `with RoomServer() as server: …`"""
 
     def __init__(self) -> None:
+        self.clock: Callable[[], str] = lambda: AT
+        self.origin = ""
+        self._loop = asyncio.new_event_loop()
+        self._arrived = threading.Condition()
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, without rooms, calls or refusals."""
         self.identity: dict[str, Any] = {
             "runnerAttached": True,
             "modelLabel": "Rehearsal model (rules, not a language model)",
@@ -145,11 +154,6 @@ class RoomServer:
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.refusals: dict[str, deque[tuple[int, str, str]]] = defaultdict(deque)
         self.gates: dict[str, asyncio.Event] = {}  # a route with a gate answers once it is opened
-        self.admit = True  # whether an admitted message begins a turn by itself
-        self.clock: Callable[[], str] = lambda: AT
-        self.origin = ""
-        self._loop = asyncio.new_event_loop()
-        self._arrived = threading.Condition()
 
     # -------------------------------------------------------------- life
     def __enter__(self) -> RoomServer:
@@ -260,8 +264,7 @@ class RoomServer:
         return web.json_response(answer, status=200 if route in {"reconnect", "reset"} else 202)
 
     async def _message(self, room: Room, body: dict[str, Any]) -> dict[str, Any]:
-        if self.admit:
-            await room.submitting(body["message"])
+        await room.submitting(body["message"])
         turn = {"id": f"turn-{room.turns}", "ordinal": room.turns}
         return {"sessionId": room.session_id, "turn": turn, "cursor": room.seq}
 
@@ -306,7 +309,7 @@ class RoomServer:
 
     async def _static(self, request: web.Request) -> web.StreamResponse:
         found = finders.find(request.match_info["path"])
-        return web.FileResponse(Path(str(found))) if found else web.Response(status=404)
+        return web.FileResponse(Path(str(found)), headers=IMMUTABLE) if found else web.Response(status=404)
 
 
 def page_request(host: str) -> HttpRequest:
