@@ -9,5 +9,13 @@ class CapabilityConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Import the catalog, so that a projection that drifted from the registry stops every command at its start."""
+        """Import the catalog, so that a projection that drifted from the registry stops every command at its start.
+
+        And mask the server's own key wherever it might turn up.
+        """
+        from django.conf import settings
+
         import capability.catalog  # noqa: F401
+        from capability.redaction import register_secret
+
+        register_secret(settings.SECRET_KEY)

@@ -2,13 +2,12 @@
 
 import os
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "capability.settings")
-
 from channels.routing import ProtocolTypeRouter, URLRouter
 from django.core.asgi import get_asgi_application
 
-http = get_asgi_application()
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "capability.settings")
+http = get_asgi_application()  # loads the apps: what follows may name their models
 
-from cleanroom.streams import socket_urls
+from cleanroom.streams import socket_urls  # noqa: E402
 
 application = ProtocolTypeRouter({"http": http, "websocket": URLRouter(socket_urls)})

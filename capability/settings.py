@@ -41,7 +41,7 @@ def env_path(name: str, default: Path) -> Path:
 
 def env_loopback(name: str, default: str) -> str:
     """Read a host to bind. Only loopback addresses are accepted: nothing here is made to face a network."""
-    value = env.str(name, default=default)
+    value = str(env.str(name, default=default))
     try:
         loopback = ipaddress.ip_address(value).is_loopback
     except ValueError:
@@ -53,7 +53,7 @@ def env_loopback(name: str, default: str) -> str:
 
 def env_url(name: str) -> str:
     """Read an optional http or https address."""
-    value = env.str(name, default="").rstrip("/")
+    value = str(env.str(name, default="")).rstrip("/")
     if value and not value.startswith(("http://", "https://")):
         raise ImproperlyConfigured(f"{name} must start with http:// or https://")
     return value
@@ -61,7 +61,7 @@ def env_url(name: str) -> str:
 
 def secret_key(path: Path) -> str:
     """Return the stored key of this checkout, made on first use and readable by its owner only."""
-    given = env.str("DJANGO_SECRET_KEY", default="")
+    given = str(env.str("DJANGO_SECRET_KEY", default=""))
     if given:
         if len(given) < 32:
             raise ImproperlyConfigured("DJANGO_SECRET_KEY must have at least 32 characters")

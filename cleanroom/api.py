@@ -29,6 +29,12 @@ class ConsoleView(APIView):
         admit_request(request._request)
         super().initial(request, *args, **kwargs)
 
+    def body(self, request: Request, *names: str) -> dict[str, Any]:
+        """Return the body, which may hold these fields and no others: nobody hands in a directory or a credential."""
+        body = wire.body_of(request)
+        wire.only(body, *names)
+        return body
+
     def presented(self, request: Request) -> str | None:
         return request.COOKIES.get(COOKIE)
 
@@ -41,7 +47,8 @@ class CleanRoomSession(ConsoleView):
         return _with_cookie(Response(opened.payload), opened.cookie)
 
     def post(self, request: Request) -> Response:
-        session_id = wire.text(request.data, "sessionId", required=False)
+        body = self.body(request, "sessionId")
+        session_id = wire.text(body, "sessionId", required=False)
         opened = sessions.new_chat(session_id=session_id, presented=self.presented(request))
         return _with_cookie(Response(opened.payload, status=201), opened.cookie)
 
@@ -50,10 +57,11 @@ class Message(ConsoleView):
     """Send one message: 202 with its turn and the cursor to follow from."""
 
     def post(self, request: Request) -> Response:
+        body = self.body(request, "sessionId", "message")
         sent = sessions.send_message(
-            session_id=wire.text(request.data, "sessionId"),
+            session_id=wire.text(body, "sessionId"),
             presented=self.presented(request),
-            text=wire.text(request.data, "message"),
+            text=wire.text(body, "message"),
         )
         return Response(_sent(sent), status=202)
 
@@ -62,7 +70,7 @@ class Interrupt(ConsoleView):
     """Ask the running turn to stop."""
 
     def post(self, request: Request) -> Response:
-        session_id = wire.text(request.data, "sessionId")
+        session_id = wire.text(self.body(request, "sessionId"), "sessionId")
         cursor = sessions.interrupt(session_id=session_id, presented=self.presented(request))
         return Response({"sessionId": session_id, "cursor": cursor}, status=202)
 
@@ -71,7 +79,7 @@ class Reconnect(ConsoleView):
     """Replace the runner and resume the same thread."""
 
     def post(self, request: Request) -> Response:
-        session_id = wire.text(request.data, "sessionId")
+        session_id = wire.text(self.body(request, "sessionId"), "sessionId")
         return Response(sessions.reconnect(session_id=session_id, presented=self.presented(request)).payload)
 
 
@@ -79,7 +87,7 @@ class Reset(ConsoleView):
     """Retire the room and answer its replacement."""
 
     def post(self, request: Request) -> Response:
-        session_id = wire.text(request.data, "sessionId")
+        session_id = wire.text(self.body(request, "sessionId"), "sessionId")
         opened = sessions.reset(session_id=session_id, presented=self.presented(request))
         return _with_cookie(Response(opened.payload), opened.cookie)
 
@@ -88,13 +96,14 @@ class Interaction(ConsoleView):
     """Answer a card: the outcome is stored first, then the same thread resumes."""
 
     def post(self, request: Request) -> Response:
-        interaction_id = wire.text(request.data, "interactionId")
+        body = self.body(request, "sessionId", "interactionId", "outcome", "result")
+        interaction_id = wire.text(body, "interactionId")
         sent = sessions.resolve_interaction(
-            session_id=wire.text(request.data, "sessionId"),
+            session_id=wire.text(body, "sessionId"),
             presented=self.presented(request),
             interaction_id=interaction_id,
-            outcome=wire.text(request.data, "outcome"),
-            result=request.data.get("result"),
+            outcome=wire.text(body, "outcome"),
+            result=body.get("result"),
         )
         return Response({**_sent(sent), "interactionId": interaction_id}, status=202)
 

@@ -133,7 +133,8 @@ def summary_of(result: Any) -> list[str]:
         return [plain(result)]
     if isinstance(result.get("summary"), list):
         return [plain(line) for line in result["summary"]]
-    inner = result.get("answers") if isinstance(result.get("answers"), Mapping) else result
+    answers = result.get("answers")
+    inner = answers if isinstance(answers, Mapping) else result
     hidden = {"outcome", "reason", "supersededBy"}
     return [f"{name}: {plain(value)}" for name, value in inner.items() if name not in hidden]
 

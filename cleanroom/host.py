@@ -25,6 +25,7 @@ from cleanroom.harness import (
     HarnessSession,
     HarnessUnavailableError,
     OpenSession,
+    SessionSnapshot,
     ToolAnswer,
     ToolCall,
     ToolDefinition,
@@ -80,6 +81,8 @@ class Host:
         self._calls = 0
         self._pending: set[str] = set()
         self._attempts = 0
+        self._keys: tuple[str, ...] = ()
+        self._measured = 0
         self._closing = False
         self._quiet_since = asyncio.get_running_loop().time()
 
@@ -132,6 +135,7 @@ class Host:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._drop_agent(reason=reason)  # one that a task had just started
         if not remove and self._attempts:
             self._say_disconnected(reason, "The agent is resting; the next message wakes it.")
         await self._outbox.close()
@@ -152,6 +156,8 @@ class Host:
     # ------------------------------------------------------------ the agent's process
     async def _ensure_agent(self) -> HarnessSession:
         async with self._agent_lock:
+            if self._closing:
+                raise HarnessUnavailableError("The chat is being closed.")
             if self._agent is None:
                 self._agent = await self._start_agent()
             return self._agent
@@ -208,7 +214,8 @@ class Host:
             "attempt": self._attempts,
         }
         self._put("runner.connected", facts)
-        self._put("runner.diagnostic", guard_facts(self.room, process.environment_keys))
+        self._keys = process.environment_keys
+        self._measure_again(force=True)
         exposed = {
             "kind": "tool_exposure",
             "operationIds": names["exposed"],
@@ -219,6 +226,13 @@ class Host:
         if not process.sandboxed:
             text = "This system does not allow a sandbox, so the agent cannot run commands here."
             self._put("harness.diagnostic", {"code": "sandbox_unavailable", "message": text})
+
+    def _measure_again(self, *, force: bool = False) -> None:
+        """Write the network guard's row anew when what it measured has changed."""
+        facts = guard_facts(self.room, self._keys)
+        if force or facts["requests"] != self._measured:
+            self._measured = facts["requests"]
+            self._put("runner.diagnostic", facts)
 
     def _say_disconnected(self, code: str, message: str) -> None:
         self._put("runner.disconnected", {"code": code, "message": message, "retryable": True})
@@ -237,6 +251,8 @@ class Host:
         try:
             async with asyncio.timeout(limits.cleanroom().turn_timeout_s):
                 agent = await self._ensure_agent()
+                if turn.state in TERMINAL:
+                    return
                 if turn.state is Turn.INTERRUPT_QUEUED:
                     await self._settle(turn, "stop", {"byUser": True})
                     return
@@ -276,7 +292,9 @@ class Host:
         except HarnessUnavailableError as no:
             self._say_disconnected(no.code, no.message)
 
-    async def _settle(self, turn: ActiveTurn, signal: str, payload: dict[str, Any]) -> None:
+    async def _settle(
+        self, turn: ActiveTurn, signal: str, payload: dict[str, Any], *, snapshot: SessionSnapshot | None = None
+    ) -> None:
         """End a turn once; the first ending wins."""
         try:
             turn.state = advance(turn.state, signal)
@@ -284,7 +302,9 @@ class Host:
             return
         kind, payload = ending(turn, payload)
         draft = Draft(type=kind, payload=payload, turn_id=turn.alias, source_kind="runner")
-        snapshot = self._agent.snapshot() if self._agent else None
+        if snapshot is None and self._agent is not None:
+            snapshot = self._agent.snapshot()
+        self._measure_again()
         if self._turn is turn:
             self._turn = None
         self._streams.clear()
@@ -323,8 +343,9 @@ class Host:
         self._agent = None
         self._pump = None
         self._say_disconnected(lost["code"], lost["message"])
+        snapshot = agent.snapshot()
         if self._turn is not None:
-            await self._settle(self._turn, "fail", lost)
+            await self._settle(self._turn, "fail", lost, snapshot=snapshot)
         await agent.close(reason="lost", force=True)
 
     async def _take(self, event: HarnessEvent) -> None:
@@ -347,7 +368,13 @@ class Host:
         turn.state = advance(turn.state, "name")
         turn.provider_id = event.turn_id
         self._aliases[event.turn_id] = turn.alias
-        name = partial(rooms.name_turn, self.room.session_id, turn.ordinal, event.turn_id)
+        name = partial(
+            rooms.name_turn,
+            self.room.session_id,
+            turn.ordinal,
+            event.turn_id,
+            snapshot=self._agent.snapshot() if self._agent else None,
+        )
         self._put("turn.started", {}, turn_id=turn.alias, source_kind="runner")
         await self._outbox.do(name)
 
@@ -399,7 +426,7 @@ class Host:
             message_id=turn.message_id,
             pending=frozenset(self._pending),
         )
-        performed = await self._outbox.do(work)
+        performed: toolcalls.Performed = await self._outbox.do(work)
         self._pending.update(performed.opened)
         self._pending.difference_update(performed.settled)
         return performed.answer

@@ -9,6 +9,8 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth import get_user_model
 
+from capability.redaction import register_secret
+
 NAME = "operator"
 
 
@@ -17,8 +19,10 @@ def ensure_operator() -> Path:
     path = Path(settings.VAR_DIR) / "operator-password"
     users = get_user_model().objects
     if path.exists() and users.filter(username=NAME).exists():
+        register_secret(path.read_text().strip())
         return path
     password = secrets.token_urlsafe(18)
+    register_secret(password)
     users.filter(username=NAME).delete()
     users.create_superuser(username=NAME, password=password)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -14,7 +14,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from mockcore.plane import MockControlPlane
 
 from capability.dispatcher import Dispatcher, Scenario
 from cleanroom import exposure
@@ -23,6 +22,8 @@ from cleanroom.models import ChatSession, ChatTurn
 from cleanroom.turns import TERMINAL, Turn
 from evidence import record
 from evidence.record import Draft
+from mockcore.plane import MockControlPlane
+from mockcore.port import Applied, Outcome, Refused
 from mockcore.refusal import Refusal
 
 
@@ -107,11 +108,12 @@ def save_snapshot(session_id: str, snapshot: SessionSnapshot | None) -> None:
         ChatSession.objects.filter(public_id=session_id).update(snapshot=json.dumps(asdict(snapshot)))
 
 
-def name_turn(session_id: str, ordinal: int, provider_turn_id: str) -> None:
-    """Remember the provider's id of a turn that has started."""
-    ChatTurn.objects.filter(session__public_id=session_id, ordinal=ordinal).update(
-        state=Turn.RUNNING, provider_turn_id=provider_turn_id
-    )
+def name_turn(session_id: str, ordinal: int, provider_turn_id: str, *, snapshot: SessionSnapshot | None = None) -> None:
+    """Remember the provider's id of a turn that has started, and that the thread now has a message."""
+    with transaction.atomic():
+        turn = ChatTurn.objects.filter(session__public_id=session_id, ordinal=ordinal).exclude(state__in=TERMINAL)
+        turn.update(state=Turn.RUNNING, provider_turn_id=provider_turn_id)
+        save_snapshot(session_id, snapshot)
 
 
 def settle_turn(
@@ -165,3 +167,18 @@ def issue_header(port: MockControlPlane, room: Room) -> dict[str, Any]:
         "scenarioId": exposure.SCENARIO_ID,
         "fixtureProfile": "clean-room",
     }
+
+
+class ControlPlaneRefused(Refusal):
+    """The mock company refused; its own code says why."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(refused.message)
+        self.code = refused.code  # type: ignore[misc] # the company's code, passed on
+
+
+def applied(outcome: Outcome) -> Applied:
+    """Return what a command did. Raises `ControlPlaneRefused` with the company's own code."""
+    if isinstance(outcome, Refused):
+        raise ControlPlaneRefused(outcome)
+    return outcome

@@ -1,5 +1,7 @@
-"""One Chromium and one profile for all browser tests: the page's forty-odd modules are fetched once, as for a person who
-comes back. Between tests its storage is emptied and its pages are closed."""
+"""One Chromium and one profile for all browser tests, so that the modules of the page are fetched once.
+
+Between tests its storage is emptied and its pages are closed.
+"""
 
 from __future__ import annotations
 

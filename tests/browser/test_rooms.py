@@ -167,6 +167,7 @@ def test_when_the_agent_dies_the_message_returns_and_try_again_sends_nothing(
     expect(banner).to_contain_text("Codex ended unexpectedly.")
     chat.is_in("unavailable")
     expect(chat.field).to_have_value("do it")
+    expect(chat.send_button).to_be_enabled()
     expect(chat.rail).to_be_hidden()
     expect(chat.stop_button).to_be_hidden()
     expect(chat.prose).to_contain_text("I have beg")

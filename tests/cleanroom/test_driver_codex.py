@@ -20,7 +20,7 @@ from cleanroom.codex import home as codex_home
 from cleanroom.codex.driver import CodexDriver
 from cleanroom.harness import HarnessEvent, HarnessSession, LoginRequiredError, OpenSession, ToolAnswer, ToolCall
 from tests.cleanroom.support.model import Call, Drop, Refuse, ScriptedModel, Step, Think, Wait, begin, say
-from tests.cleanroom.support.session import Watcher, approve, driver, open_request, run_directory
+from tests.cleanroom.support.session import Watcher, approve, driver, is_alive, open_request, run_directory, until
 
 pytestmark = pytest.mark.codex
 
@@ -83,13 +83,6 @@ def texts(r: Room, type: str) -> list[str]:
     return [payload["text"] for payload in r.watcher.payloads(type, "agent_message")]
 
 
-def is_alive(pid: int | None) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-    except OSError:
-        return False
-
-
 def processes_of(session: HarnessSession, home: Path) -> list[int]:
     """Every live process that carries the marks of this session."""
     marks = {f"CODEX_THREAD_ID={session.ids().driver_session_id}".encode(), b"CODEX_HOME=" + os.fsencode(home)}
@@ -105,9 +98,7 @@ def processes_of(session: HarnessSession, home: Path) -> list[int]:
 
 async def nothing_left(session: HarnessSession, home: Path) -> None:
     """No process of the session five seconds after its end."""
-    async with asyncio.timeout(5):
-        while processes_of(session, home):  # noqa: ASYNC110 (nothing announces the end of a stranger)
-            await asyncio.sleep(0.02)
+    await until(lambda: not processes_of(session, home))
 
 
 # ---------------------------------------------------------------- turns
@@ -278,9 +269,7 @@ async def test_an_interrupt_keeps_the_prose_and_kills_the_running_command() -> N
         assert (end.type, end.payload["byUser"]) == ("turn.interrupted", True)
         assert r.watcher.payloads("item.completed", "agent_message")[0]["text"] == "Working."
         assert r.watcher.of("item.failed")[0].payload["kind"] == "command"
-        async with asyncio.timeout(5):
-            while _is_running("sleep", "61"):  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+        await until(lambda: not _is_running("sleep", "61"))
         assert (await r.turn("again", [say("here")])).type == "turn.completed"
 
 

@@ -31,7 +31,16 @@ from cleanroom.harness import (
     ToolCall,
 )
 from tests.cleanroom.support.agent import ScriptedAgent
-from tests.cleanroom.support.session import TERMINALS, Watcher, approve, driver, open_request, run_directory
+from tests.cleanroom.support.session import (
+    TERMINALS,
+    Watcher,
+    approve,
+    driver,
+    is_alive,
+    open_request,
+    run_directory,
+    until,
+)
 
 
 @dataclass
@@ -55,13 +64,6 @@ async def scene(
             yield Scene(scripted, session, Watcher(session), directory)
         finally:
             await session.close(reason="the test is over", force=True)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-    except OSError:
-        return False
 
 
 # ---------------------------------------------------------------- opening
@@ -600,8 +602,7 @@ async def test_the_death_of_codex_or_runnerd_fails_the_turn_once_and_then_the_se
         assert events[-3].payload["text"] == "partial"
         await s.session.close(reason="over")
         facts = s.session.process()
-        assert not is_alive(facts.agent_pid or 0)
-        assert not is_alive(facts.runner_pid or 0)
+        await until(lambda: not is_alive(facts.agent_pid) and not is_alive(facts.runner_pid))
         with pytest.raises(HarnessUnavailableError):
             await s.session.start_turn(message="again")
 
@@ -629,8 +630,7 @@ async def test_closing_is_bounded_when_runnerd_is_frozen() -> None:
         before = time.monotonic()
         await s.session.close(reason="reset", force=True)
         assert time.monotonic() - before < 5
-        assert not is_alive(facts.agent_pid or 0)
-        assert not is_alive(facts.runner_pid or 0)
+        await until(lambda: not is_alive(facts.agent_pid) and not is_alive(facts.runner_pid))
 
 
 async def test_closing_twice_and_while_a_tool_call_hangs_is_fine() -> None:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from cleanroom.codex.runner import PROJECT_DIR, Exit, Runner
 from cleanroom.codex.sweep import sweep
 from cleanroom.harness import AgentUnavailableError, RunnerUnavailableError
 from cleanroom.runnerd.environment import ALLOWED, allowed
+from tests.cleanroom.support.session import is_alive, until
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 CASES = [json.loads(line) for line in (Path(__file__).parent / "data/child-environment.jsonl").read_text().splitlines()]
@@ -49,20 +50,6 @@ async def read_line(runner: Runner) -> bytes:
             assert piece is not None
             line += piece
     return line
-
-
-async def until(is_true: Callable[[], bool], timeout_s: float = 5) -> None:
-    """Wait for a fact of the system that nothing announces to us."""
-    async with asyncio.timeout(timeout_s):
-        while not is_true():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-    except OSError:
-        return False
 
 
 def memory_mb(pid: int, field: str = "VmHWM") -> float:

@@ -188,6 +188,8 @@ test('try again starts the agent anew in the same room', async () => {
   const { room, feed, calls } = await enter([payload(), payload({ cursor: 2 })])
   feed(frame(0, gone))
   assert.equal(room.composerState.value, 'unavailable')
+  room.write('or send again')
+  assert.equal(room.maySend.value, true, 'a message starts the agent anew as well')
   await room.reconnect()
   assert.deepEqual(calls.at(-1), ['reconnect', 'session-1'])
   assert.equal(room.composerState.value, 'ready')

@@ -17,7 +17,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from capability import serve
-from cleanroom import agent, operator, sessions
+from cleanroom import agent, operator, startup
 from cleanroom.guard import guard
 
 REHEARSAL_START_S = 15
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             collect_static()
         password = operator.ensure_operator()
         rehearsal = start_rehearsal(pace=options["pace"]) if options["rehearsal"] else None
-        cut = sessions.settle_cut_rooms()
+        cut = startup.settle_cut_rooms()
         if options["exit_with_parent"]:
             threading.Thread(target=_stop_at_end_of_input, daemon=True).start()
 
@@ -58,9 +58,9 @@ class Command(BaseCommand):
                 port=options["port"],
                 application="capability.asgi:application",
                 on_ready=ready,
-                on_stop=sessions.close_all,
+                on_stop=startup.close_all,
             )
-        except serve.AddressInUse as error:
+        except serve.CannotListen as error:
             raise CommandError(str(error)) from None
         finally:
             if rehearsal is not None:

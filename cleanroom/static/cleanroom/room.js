@@ -34,6 +34,7 @@ import { createStore } from './store.js'
  */
 
 const RECONNECTED_MS = 3_000 // source: reference B section 1.12
+const TAKES_MESSAGES = new Set(['ready', 'waiting', 'unavailable']) // a message starts an agent that is gone anew
 
 /** @param {Parts} parts */
 export function createRoom({ api, memory, drafts, follow, schedule, now = Date.now }) {
@@ -314,10 +315,10 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
     if (over.value) return 'disabled'
     if (busy.value === 'reconnect' || line.value === 'lost') return 'reconnecting'
     const state = store.head.value?.view.composer.state ?? 'disabled'
-    return pending.value && (state === 'ready' || state === 'waiting') ? 'streaming' : state
+    return pending.value && TAKES_MESSAGES.has(state) ? 'streaming' : state
   })
   const maySend = computed(() => {
-    const open = composerState.value === 'ready' || composerState.value === 'waiting'
+    const open = TAKES_MESSAGES.has(composerState.value)
     const limit = store.head.value?.limits.maxMessageBytes ?? 0
     return open && !isBlank(draft.value) && utf8Bytes(draft.value) <= limit
   })

@@ -137,8 +137,8 @@ class ScriptedAgent:
                 if rule is not None and "id" in message:
                     self._reply(writer, message, rule(message))
                 self._changed.set()
-        except ConnectionResetError:
-            pass
+        except (ConnectionResetError, asyncio.CancelledError):
+            pass  # the process was killed, or the test is over
         finally:
             writer.close()
 

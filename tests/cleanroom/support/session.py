@@ -28,6 +28,21 @@ TERMINALS = ("turn.completed", "turn.interrupted", "turn.failed")
 GET_TASK = ToolDefinition(name="get_task", description="Read the task", input_schema={"type": "object"})
 
 
+def is_alive(pid: int | None) -> bool:
+    """Whether the process runs; one that only waits to be collected does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+    except OSError:
+        return False
+
+
+async def until(is_true: Callable[[], bool], timeout_s: float = 5) -> None:
+    """Wait for a fact of the system that nothing announces to us."""
+    async with asyncio.timeout(timeout_s):
+        while not is_true():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
 @asynccontextmanager
 async def run_directory() -> AsyncIterator[Path]:
     """A directory for one test, removed afterwards. The sandbox makes the system's temporary directory private."""

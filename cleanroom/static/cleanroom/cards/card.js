@@ -1,6 +1,6 @@
 // card.js: a request that waits for a person, whatever its kind: what is asked, its state, and later how it ended.
 // @ts-check
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { html, useRoom } from '../html.js'
 import { visible, words } from '../format.js'
 import { Markdown } from '../components/markdown_view.js'
@@ -30,7 +30,7 @@ export function Card({ item }) {
   const submitting = pending && answers.submitting.value.has(item.interactionId)
   const { label, fields } = KINDS[item.interactionKind] ?? { label: 'Request', fields: null }
   const titleId = `${item.id}-title`
-  useKeptFocus(frame, pending)
+  const keepFocus = () => frame.current?.focus({ preventScroll: true }) // the pressed button is about to go away
   return html`
     <article
       ref=${frame}
@@ -49,7 +49,7 @@ export function Card({ item }) {
       </header>
       <h3 id=${titleId} class="card-title" dir="auto">${titleOf(item)}</h3>
       ${item.prompt ? html`<${Markdown} text=${item.prompt} />` : null}
-      ${pending && fields ? html`<${Form} fields=${fields} item=${item} />` : html`<${Resolved} item=${item} />`}
+      ${pending && fields ? html`<${Form} fields=${fields} item=${item} onAnswer=${keepFocus} />` : html`<${Resolved} item=${item} />`}
     </article>
   `
 }
@@ -59,24 +59,17 @@ function titleOf({ interactionKind, title }) {
   return interactionKind === 'approval' ? words(title) : visible(title)
 }
 
-/** When the form goes away, its card keeps the focus, so that a keyboard does not start over at the top of the page. */
-function useKeptFocus(/** @type {{ current: HTMLElement | null }} */ frame, /** @type {boolean} */ pending) {
-  const held = useRef(false)
-  if (frame.current) held.current = frame.current.contains(document.activeElement)
-  useEffect(() => {
-    if (!pending && held.current) frame.current?.focus({ preventScroll: true })
-  }, [pending])
-}
-
-/** @param {{ fields: any, item: any }} props */
-function Form({ fields: Fields, item }) {
+/** @param {{ fields: any, item: any, onAnswer: () => void }} props */
+function Form({ fields: Fields, item, onAnswer }) {
   const room = useRoom()
   const { interactionId } = item
   const refused = room.answers.problems.value[interactionId]
   const submitting = room.answers.submitting.value.has(interactionId)
   const shut = submitting || !['ready', 'waiting'].includes(room.composerState.value)
-  const answer = (/** @type {string} */ outcome, /** @type {unknown} */ result) =>
+  const answer = (/** @type {string} */ outcome, /** @type {unknown} */ result) => {
+    onAnswer()
     room.answer(interactionId, outcome, result)
+  }
   return html`
     <form class="card-form" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <fieldset disabled=${shut}>
