@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from capability.http.admission import admit_request
-from capability.http.errors import UnknownRoute
 from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from capability.http import wire
+from capability.http.admission import admit_request
+from capability.http.errors import UnknownRoute
 from cleanroom import sessions
 from cleanroom.access import COOKIE_NAMES
 from cleanroom.models import Surface

@@ -156,15 +156,17 @@ def text_of(value: Any, name: str) -> str:
 
 # ---------------------------------------------------------------- items by operation
 def _comments(made: Made) -> list[Item]:
+    """The comment is what was sent; it needs no second look at the rows."""
     return [
         made.item(
             kind="durable_comment",
-            key=entity["id"],
+            key=ref.removeprefix("comment:"),
             author=made.actor,
-            body=entity["body"],
+            body=str(made.input["body"]),
             operationId=made.operation_id,
         )
-        for entity in made.of("comment")
+        for ref in made.applied.entity_refs
+        if ref.startswith("comment:")
     ]
 
 
@@ -252,8 +254,6 @@ DRAWN_BY: dict[str, Callable[[Made], list[Item]]] = {
 
 
 KINDS_DRAWN: dict[str, frozenset[str]] = {  # what is read again after a call, because its item or card needs it
-    "report_progress": frozenset({"comment"}),
-    "answer_status_question": frozenset({"comment"}),
     "write_document": frozenset({"document"}),
     "register_deliverable": frozenset({"artifact"}),
     "create_task": frozenset({"task"}),

@@ -81,6 +81,7 @@ class Host:
         self._calls = 0
         self._pending: set[str] = set()
         self._attempts = 0
+        self._last_alias: str | None = None
         self._keys: tuple[str, ...] = ()
         self._measured = 0
         self._closing = False
@@ -96,6 +97,7 @@ class Host:
         if answered:
             self._pending.discard(answered)
         self._turn = turn = ActiveTurn(ordinal=ordinal, message_id=message_id)
+        self._last_alias = turn.alias
         self._spawn(self._run_turn(turn, text))
 
     def forget_cards(self, ids: list[str]) -> None:
@@ -359,7 +361,8 @@ class Host:
             kept = {name: event.payload[name] for name in KEPT_SESSION_FACTS if name in event.payload}
             self._put(event.type, kept, source_kind="runner")
         elif event.type in {"session.failed", "harness.diagnostic", "harness.exited"}:
-            self._put(event.type, event.payload, turn_id=self._alias(event), source_kind="runner")
+            alias = self._alias(event) or self._last_alias  # a notice stands where it was said
+            self._put(event.type, event.payload, turn_id=alias, source_kind="runner")
 
     async def _name_turn(self, event: HarnessEvent) -> None:
         turn = self._turn

@@ -92,7 +92,8 @@ def append(*, session_id: str, drafts: Sequence[Draft]) -> int:
     """Store `drafts` in order, announce them after commit, and return the number of the last one.
 
     All or none are stored. Raises `UnknownSession` when the log is closed or absent, and `UnknownEventType` or
-    `ValueError` before anything is written. Source: design section 7.
+    `ValueError` before anything is written. There is no savepoint: an error dooms the caller's transaction as well.
+    Source: design section 7.
     """
     parsed = [_parsed(draft) for draft in drafts]
     if not parsed:

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import brotli
 import pytest
 from django.conf import settings
 from django.contrib.staticfiles import finders
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from cleanroom import pages
 from tests.browser.conftest import NARROW, WIDE, OpenPage
+from tests.browser.support.axe import axe_findings
 from tests.browser.support.room_server import RoomServer
 from tests.browser.support.thread_page import ThreadPage
 
 pytestmark = pytest.mark.browser
-SERIOUS = {"serious", "critical"}
 SCRIPT_BYTES = 150 * 1024
 SHOWS_FOCUS = """
 (element) => [element, element.closest('.composer')].filter(Boolean).map(getComputedStyle)
   .some(({ outlineStyle, boxShadow }) => outlineStyle !== 'none' || boxShadow !== 'none')
 """
-
-
-def axe_findings(page: Page) -> list[tuple[str, list[str]]]:
-    """Return the serious findings of axe: the rule, and where it is broken."""
-    page.evaluate((Path(settings.NODE_MODULES) / "axe-core" / "axe.min.js").read_text())
-    result: dict[str, Any] = page.evaluate("axe.run(document)")
-    found = [finding for finding in result["violations"] if finding["impact"] in SERIOUS]
-    return [(finding["id"], [str(node["target"]) for node in finding["nodes"]]) for finding in found]
 
 
 def fill(server: RoomServer) -> None:

@@ -95,6 +95,7 @@ def test_any_text_is_stored_and_can_be_sent_as_utf_8(session_id, text):
     assert stored == text.replace("\ud800", "\ufffd")
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("payload", [{"n": float("nan")}, {"n": float("inf")}])
 def test_what_is_not_json_is_refused_before_anything_is_written(session_id, payload):
     with pytest.raises(ValueError, match="JSON"):
@@ -161,6 +162,21 @@ def test_events_commit_with_the_callers_transaction_or_not_at_all(session_id):
     assert record.append(session_id=session_id, drafts=[ours("turn.started")]) == 1
 
 
+@pytest.mark.django_db(transaction=True)
+def test_an_append_that_fails_takes_the_callers_transaction_with_it(session_id):
+    """Whoever catches the refusal inside must not commit the command without its event."""
+    other = new_session_id()
+
+    def command_that_goes_on():
+        with transaction.atomic():
+            record.open_log(session_id=other, run_id="run-2")
+            with pytest.raises(UnknownSession):
+                record.append(session_id="session-nowhere", drafts=[ours("turn.started")])
+
+    command_that_goes_on()
+    assert not SessionLog.objects.filter(session_id=other).exists()
+
+
 def test_an_append_is_two_statements(session_id):
     with transaction.atomic(), CaptureQueriesContext(connection) as queries:
         record.append(session_id=session_id, drafts=whole_turn(1))
@@ -169,6 +185,7 @@ def test_an_append_is_two_statements(session_id):
 
 
 @pytest.mark.requirement("record.closed")
+@pytest.mark.django_db(transaction=True)
 def test_a_closed_log_is_unknown_to_readers_and_writers_and_its_rows_stay(session_id):
     record.append(session_id=session_id, drafts=[ours("session.closed", code="reset", reason="reset")])
     record.close_log(session_id=session_id)
@@ -192,7 +209,7 @@ def test_the_code_given_when_closing_stands_and_closing_twice_changes_nothing(se
     assert (log.close_code, log.closed_at) == ("room_yielded", first)
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_a_log_that_was_never_opened_is_unknown():
     with pytest.raises(UnknownSession):
         read("session-nowhere")
