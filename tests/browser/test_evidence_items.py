@@ -146,8 +146,7 @@ def test_a_card_that_arrives_while_typing_is_told_once_and_touches_nothing(
     expect(chat.field).to_be_focused()
     chat.field.press_sequentially("X")
     expect(chat.field).to_have_value("half a thouXght")
-    told = [text for text in chat.heard("polite") if "Waiting for you" in text]
-    assert told == ["Waiting for you: an approval, budget."]
+    assert chat.heard("polite") == ["Codex started working.", "Codex finished. Waiting for you: an approval, budget."]
 
 
 QUESTIONS = {

@@ -1,11 +1,13 @@
-// announce.js: what a screen reader is told, and no more: a turn started, something waits for you, the turn finished;
-// failures at once. History is never announced: the first value only sets the scene. Pure.
+// announce.js: what a screen reader is told, and no more: a turn started, it finished, something waits for you; failures
+// at once. History is never announced: the first value only sets the scene. Pure.
 // @ts-check
 import { activeTurn, pendingCard } from './composer.js'
 
 /** @typedef {import('./types.js').Session} Session */
-/** @typedef {{ text: string, assertive: boolean }} Announcement */
+/** @typedef {{ polite: string, assertive: string }} Announcement  either may be empty */
 
+const SILENCE = Object.freeze({ polite: '', assertive: '' })
+/** @type {Record<string, string>} */
 const KINDS = {
   approval: 'an approval',
   questions: 'a question',
@@ -15,59 +17,53 @@ const KINDS = {
   item_verdicts: 'a list to judge',
 }
 
-/** @param {Session | null} before @param {Session} after @returns {Announcement[]} */
-export function announcements(before, after) {
-  if (!before || before.sessionId !== after.sessionId || before.view === after.view) return []
-  const said = [...started(before, after), ...ended(before, after), ...waiting(before, after), ...broken(before, after)]
-  return said
+/** What changed between two values of one room, in words. @param {Session} before @param {Session} after */
+export function announcement(before, after) {
+  if (before.sessionId !== after.sessionId || isSameScene(before.view, after.view)) return SILENCE
+  const { polite, failed } = turns(before, after)
+  const assertive = [failed, closed(before, after), failed ? '' : lost(before, after)]
+  return { polite: spoken([...polite, waiting(before, after)]), assertive: spoken(assertive) }
 }
 
-/** @param {Session} before @param {Session} after @returns {Announcement[]} */
-function started(before, after) {
-  const turn = activeTurn(after.view)
-  return turn && !find(before, turn.id) ? [polite('Codex started working.')] : []
+/** Streamed text and finished tools change none of this. @param {any} before @param {any} after */
+function isSameScene(before, after) {
+  const heads = ['composer', 'connection', 'session']
+  return heads.every((name) => before[name] === after[name]) && activeTurn(before)?.id === activeTurn(after)?.id
 }
 
-/** @param {Session} before @param {Session} after @returns {Announcement[]} */
-function ended(before, after) {
-  const turn = activeTurn(before.view)
-  const now = turn && find(after, turn.id)
-  if (!now) return []
-  if (now.state === 'failed') return [urgent(`The turn failed. ${now.error?.message ?? ''}`.trim())]
-  if (now.state === 'interrupted') return [polite('Codex stopped.')]
-  return now.state === 'completed' ? [polite('Codex finished.')] : []
+/** @param {Session} before @param {Session} after */
+function turns(before, after) {
+  const [held, now] = [activeTurn(before.view), activeTurn(after.view)]
+  const ended = held && held.id !== now?.id ? after.view.turns.find(({ id }) => id === held.id) : null
+  const polite = [ENDINGS[ended?.state ?? ''] ?? '', now && now.id !== held?.id ? 'Codex started working.' : '']
+  const failed = ended?.state === 'failed' ? `The turn failed. ${ended.error?.message ?? ''}` : ''
+  return { polite, failed }
 }
 
-/** @param {Session} before @param {Session} after @returns {Announcement[]} */
+/** @type {Record<string, string>} */
+const ENDINGS = { completed: 'Codex finished.', interrupted: 'Codex stopped.' }
+
+/** @param {Session} before @param {Session} after */
 function waiting(before, after) {
+  const { pendingInteractionId: id } = after.view.composer
+  if (!id || id === before.view.composer.pendingInteractionId) return ''
   const card = pendingCard(after.view)
-  if (!card || card.interactionId === pendingCard(before.view)?.interactionId) return []
-  const kind = KINDS[/** @type {keyof typeof KINDS} */ (card.interactionKind)] ?? 'a request'
-  return [polite(`Waiting for you: ${kind}, ${card.title}.`)]
+  return `Waiting for you: ${KINDS[card.interactionKind] ?? 'a request'}, ${card.title}.`
 }
 
-/** @param {Session} before @param {Session} after @returns {Announcement[]} */
-function broken(before, after) {
-  const { connection, session } = after.view
-  const closed = session?.closed && !before.view.session?.closed
-  if (closed) return [urgent('This room was closed.')]
-  const lost = connection?.state === 'closed' && before.view.connection?.state !== 'closed'
-  if (!lost) return []
-  const turnSaidIt = after.view.turns.at(-1)?.error?.code === connection.code // one cause is urgent once
-  return [turnSaidIt ? polite('Try again is offered.') : urgent(connection.message || 'The agent is not connected.')]
+/** @param {Session} before @param {Session} after */
+function closed(before, after) {
+  return after.view.session.closed && !before.view.session.closed ? 'This room was closed.' : ''
 }
 
-/** @param {Session} session @param {string} id */
-function find(session, id) {
-  return session.view.turns.find((turn) => turn.id === id)
+/** One cause is urgent once: a turn that failed of it has said it already. @param {Session} before @param {Session} after */
+function lost(before, after) {
+  const { connection, turns: all } = after.view
+  if (connection.state !== 'closed' || before.view.connection.state === 'closed') return ''
+  return all.at(-1)?.error?.code === connection.code ? '' : connection.message || 'The agent is not connected.'
 }
 
-/** @param {string} text @returns {Announcement} */
-function polite(text) {
-  return { text, assertive: false }
-}
-
-/** @param {string} text @returns {Announcement} */
-function urgent(text) {
-  return { text, assertive: true }
+/** @param {string[]} sentences */
+function spoken(sentences) {
+  return sentences.filter(Boolean).join(' ').trim()
 }

@@ -56,7 +56,8 @@ addEventListener('hashchange', keepRoute)
 addEventListener('storage', ({ key, newValue }) => {
   if (key === SESSION_KEY) room.noticeOtherRoom(newValue ?? '')
 })
-addEventListener('online', () => room.retryLine())
+addEventListener('online', room.retryLine)
+document.addEventListener('visibilitychange', () => document.hidden || room.retryLine())
 addEventListener('pageshow', ({ persisted }) => persisted && room.start()) // back from the browser's page cache
 
 root.replaceChildren()

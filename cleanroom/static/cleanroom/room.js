@@ -2,7 +2,7 @@
 // signal here, in `answers` or in the store; the server's address, its sockets and the clock are handed in.
 // @ts-check
 import { batch, computed, signal } from '@preact/signals'
-import { announcements } from './announce.js'
+import { announcement } from './announce.js'
 import { createAnswers } from './answers.js'
 import { ApiError } from './api.js'
 import { isBlank, utf8Bytes } from './bytes.js'
@@ -109,7 +109,7 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
     if (busy.peek() === 'new_chat' || busy.peek() === 'reset' || gone.peek()) return
     gone.value = { code }
     pending.value = null
-    if (!session.view.session.closed) say('This room was closed.', true)
+    if (!session.view.session.closed) say({ assertive: 'This room was closed.' })
   }
 
   // ---------------------------------------------------------------- following it
@@ -141,7 +141,7 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
 
   /** @param {Session} before */
   function changed(before) {
-    for (const { text, assertive } of announcements(before, session)) say(text, assertive)
+    say(announcement(before, session))
     const active = activeTurn(before.view)
     if (active && activeTurn(session.view)?.id !== active.id) turnEnded(active.id)
     settlePending()
@@ -272,7 +272,7 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
     const refusal = await answers.send(interactionId, outcome, result)
     if (!refusal || mine !== generation) return
     if (refusal.code === 'unknown_session') leave(refusal.code)
-    else say(refusal.text, true)
+    else say({ assertive: refusal.text })
   }
 
   /** @param {(isMine: () => boolean) => Promise<unknown>} act @param {() => void} undo */
@@ -291,7 +291,7 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
     undo()
     if (shown.code === 'unknown_session') return leave(shown.code)
     problem.value = shown
-    return say(shown.text, true)
+    return say({ assertive: shown.text })
   }
 
   /** @param {string} text */
@@ -300,10 +300,9 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
     drafts.save(session.sessionId, text)
   }
 
-  /** @param {string} text @param {boolean} assertive */
-  function say(text, assertive) {
-    const { count } = said.peek()
-    said.value = { polite: assertive ? '' : text, assertive: assertive ? text : '', count: count + 1 }
+  /** @param {{ polite?: string, assertive?: string }} words */
+  function say({ polite = '', assertive = '' }) {
+    if (polite || assertive) said.value = { polite, assertive, count: said.peek().count + 1 }
   }
 
   // ---------------------------------------------------------------- what follows from it

@@ -65,7 +65,7 @@ function Form({ fields: Fields, item, onAnswer }) {
   const { interactionId } = item
   const refused = room.answers.problems.value[interactionId]
   const submitting = room.answers.submitting.value.has(interactionId)
-  const shut = submitting || !['ready', 'waiting'].includes(room.composerState.value)
+  const shut = submitting || !['ready', 'waiting', 'unavailable'].includes(room.composerState.value)
   const answer = (/** @type {string} */ outcome, /** @type {unknown} */ result) => {
     onAnswer()
     room.answer(interactionId, outcome, result)

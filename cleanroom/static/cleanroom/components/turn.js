@@ -16,7 +16,7 @@ function TurnView({ entry }) {
       data-turn-state=${turn.state}
       aria-labelledby=${outside ? null : `${turn.id}-title`}
     >
-      ${outside ? null : html`<${TurnHeader} turn=${turn} />`}
+      ${outside ? null : html`<${TurnHeader} turn=${turn} facts=${factsOf(entry)} />`}
       ${entry.itemIds.value.map((id) => html`<${ItemView} key=${id} item=${entry.items.get(id)} />`)}
       ${turn.error ? html`<${TurnError} error=${turn.error} />` : null}
     </section>
@@ -25,12 +25,18 @@ function TurnView({ entry }) {
 
 export const Turn = pure(TurnView)
 
-/** @param {{ turn: import('../types.js').Turn }} props */
-function TurnHeader({ turn }) {
+/** A turn that no message began is the agent's going on after an answer. @param {import('../store.js').TurnEntry} entry */
+function factsOf(entry) {
+  const asked = entry.itemIds.value.some((id) => entry.items.get(id)?.peek().kind === 'user_message')
+  return asked ? turnFacts(entry.facts.value) : ['after your answer', ...turnFacts(entry.facts.value)]
+}
+
+/** @param {{ turn: import('../types.js').Turn, facts: string[] }} props */
+function TurnHeader({ turn, facts }) {
   return html`
     <header class="turn-header">
       <h2 id=${`${turn.id}-title`}>Turn ${turn.ordinal}</h2>
-      ${turnFacts(turn).map((fact) => html`<span class="turn-fact">${fact}</span>`)}
+      ${facts.map((fact) => html`<span class="turn-fact">${fact}</span>`)}
     </header>
   `
 }

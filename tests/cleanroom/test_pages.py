@@ -1,0 +1,71 @@
+"""The shell of the chat page: what it names, what it allows, and what it must not hold."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.test import Client
+
+from cleanroom import pages
+
+
+@pytest.fixture
+def shell() -> str:
+    return Client(headers={"host": "127.0.0.1"}).get("/").content.decode()
+
+
+@pytest.mark.requirement("page.shell")
+def test_the_import_map_carries_the_nonce_of_the_policy_and_stands_before_the_first_module() -> None:
+    answer = Client(headers={"host": "127.0.0.1"}).get("/")
+    policy, page = answer["Content-Security-Policy"], answer.content.decode()
+    [nonce] = re.findall(r'<script type="importmap" nonce="([^"]+)">', page)
+    assert f"'nonce-{nonce}'" in policy
+    assert page.index("importmap") < page.index("modulepreload")
+    assert "style-src 'self';" in policy
+    assert "require-trusted-types-for 'script'" in policy
+    assert answer["Cache-Control"].startswith("max-age=0, no-cache, no-store")
+
+
+@pytest.mark.requirement("page.shell")
+def test_every_module_and_stylesheet_the_shell_names_is_there(shell: str) -> None:
+    named = re.findall(r'(?:href|src)="([^"]+)"', shell)
+    imports = json.loads(re.findall(r'<script type="importmap"[^>]*>(.*?)</script>', shell)[0])["imports"]
+    addresses = {*named, *imports.values()}
+    assert len(addresses) > 40
+    missing = [one for one in addresses if not finders.find(one.removeprefix(settings.STATIC_URL))]
+    assert missing == []
+
+
+@pytest.mark.requirement("page.shell")
+def test_no_module_imports_what_the_shell_does_not_preload() -> None:
+    preloaded = {one.removeprefix(f"{settings.STATIC_URL}cleanroom/") for one in pages.module_addresses()}
+    for name in sorted(one for one in preloaded if not one.startswith("/")):
+        source = pages.MODULES_DIR / name
+        for target in re.findall(r"^import .*? from '([^']+)'", source.read_text(), re.MULTILINE):
+            if not target.startswith("."):
+                assert target in pages.IMPORTS, (name, target)
+                continue
+            path = (source.parent / target).resolve().relative_to(pages.MODULES_DIR)
+            assert path.as_posix() in preloaded, (name, target)
+
+
+@pytest.mark.requirement("page.shell")
+def test_the_shell_has_no_inline_style_and_its_only_inline_script_is_the_import_map(shell: str) -> None:
+    assert " style=" not in shell
+    assert "<style" not in shell
+    inline = re.findall(r"<script([^>]*)>", shell)
+    assert [attributes for attributes in inline if "src=" not in attributes and "importmap" not in attributes] == []
+    for module in pages.MODULES_DIR.rglob("*.js"):
+        assert " style=" not in Path(module).read_text(), module
+
+
+@pytest.mark.requirement("page.shell")
+def test_the_shell_is_only_read() -> None:
+    client = Client(headers={"host": "127.0.0.1"})
+    assert client.head("/").status_code == 200
+    assert client.post("/").status_code == 405
