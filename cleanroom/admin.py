@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
-from django.http import HttpRequest
 
 from cleanroom.models import BrowserCapability, ChatSession, ChatTurn
-
-
-class ReadOnly(admin.ModelAdmin):
-    """Evidence is looked at here, never edited."""
-
-    show_full_result_count = False
-    actions = None
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+from mockcore.showing import ReadOnlyAdmin
 
 
 @admin.register(ChatSession)
-class ChatSessionAdmin(ReadOnly):
+class ChatSessionAdmin(ReadOnlyAdmin):
     list_display = ("identifier", "token", "state", "turn_count", "model_label", "opened_at", "retired_because")
     list_filter = ("state", "rehearsal")
     search_fields = ("identifier", "token", "public_id", "company_id", "run_id")
@@ -36,7 +18,7 @@ class ChatSessionAdmin(ReadOnly):
 
 
 @admin.register(ChatTurn)
-class ChatTurnAdmin(ReadOnly):
+class ChatTurnAdmin(ReadOnlyAdmin):
     list_display = ("session", "ordinal", "state", "counts", "error_code", "submitted_at", "ended_at")
     list_filter = ("state", "error_code")
     list_select_related = ("session",)
@@ -45,6 +27,6 @@ class ChatTurnAdmin(ReadOnly):
 
 
 @admin.register(BrowserCapability)
-class BrowserCapabilityAdmin(ReadOnly):
+class BrowserCapabilityAdmin(ReadOnlyAdmin):
     list_display = ("id", "surface", "created_at", "expires_at", "revoked_at")
     exclude = ("digest",)

@@ -3,51 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
 
 from django.contrib import admin
-from django.core.paginator import Paginator
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evidence.models import SessionEvent, SessionLog
 from evidence.prp.events import EventType
-
-COUNTED_ROWS = 10_000  # a list says at most this many: an exact count would read the whole table
-
-
-class BoundedPaginator(Paginator):
-    """A paginator that never counts more rows than `COUNTED_ROWS`."""
-
-    @cached_property
-    def count(self) -> int:
-        rows = cast("QuerySet[Any]", self.object_list)
-        return rows.order_by().values("pk")[:COUNTED_ROWS].count()
-
-
-class ReadOnly(admin.ModelAdmin):
-    """Nothing here is added, changed or removed by hand."""
-
-    actions = None
-    show_full_result_count = False
-    paginator = BoundedPaginator
-    list_per_page = 50
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
+from mockcore.showing import ReadOnlyAdmin
 
 
 @admin.register(SessionLog)
-class SessionLogAdmin(ReadOnly):
+class SessionLogAdmin(ReadOnlyAdmin):
     list_display = ("session_id", "run_id", "last_number", "opened_at", "closed_at", "close_code")
     list_filter = ("close_code",)
     search_fields = ("=session_id", "=run_id")
@@ -67,7 +36,7 @@ class EventTypeFilter(admin.SimpleListFilter):
 
 
 @admin.register(SessionEvent)
-class SessionEventAdmin(ReadOnly):
+class SessionEventAdmin(ReadOnlyAdmin):
     list_display = ("session_id", "number", "event_type", "turn_id", "item_id", "at")
     list_filter = (EventTypeFilter,)
     search_fields = ("=session_id",)

@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 
 from mockcore import models
 from mockcore.models.base import CanonicalJSON
+from mockcore.showing import ReadOnlyAdmin
 
 WITHHELD_NAMES = frozenset({"contentRef", "content_ref", "sessionCheckpoint"})
 WITHHELD = "[withheld]"
@@ -61,22 +62,10 @@ def pretty(value: Any) -> SafeString:
     return format_html("<pre>{}</pre>", json.dumps(withhold(value), indent=2, ensure_ascii=False))
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
-    """Shows rows of one model and offers nothing else."""
+class CompanyRowAdmin(ReadOnlyAdmin):
+    """Shows rows of one model of a company, JSON as readable text and what is withheld as withheld."""
 
-    actions = None
-    show_full_result_count = False
-    list_per_page = 50
     search_fields = ("=company__public_id",)
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         return [shown(field) for field in self.model._meta.concrete_fields]
@@ -103,7 +92,7 @@ def shown(field: Any) -> str | Callable[[Any], Any]:
 def register(model: type[django_models.Model], columns: tuple[str, ...]) -> None:
     """Register one model with its list columns; the columns worth filtering by become filters."""
     filters = tuple(name for name in columns if name in FILTERS)
-    search = ("=public_id",) if model is models.Company else ReadOnlyAdmin.search_fields
+    search = ("=public_id",) if model is models.Company else CompanyRowAdmin.search_fields
     is_entity = issubclass(model, models.Entity)
     attributes = {
         "list_display": columns,
@@ -112,7 +101,7 @@ def register(model: type[django_models.Model], columns: tuple[str, ...]) -> None
         "ordering": ("company_id", "-position") if is_entity else ("-pk",),
         "list_select_related": False,
     }
-    admin.site.register(model, type(f"{model.__name__}Admin", (ReadOnlyAdmin,), attributes))
+    admin.site.register(model, type(f"{model.__name__}Admin", (CompanyRowAdmin,), attributes))
 
 
 for _model, _columns in COLUMNS.items():

@@ -9,7 +9,12 @@ from typing import Final
 
 REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "access.cookie": ("The capability cookie is HttpOnly, SameSite=Strict and lives 30 days.", "issue clean-room chat"),
+    "access.digest": ("Only the SHA-256 of the capability cookie is kept.", "issue clean-room chat"),
+    "access.expiry": ("A capability lives 30 days and is renewed on every open.", "issue clean-room chat"),
+    "access.known-only": ("A cookie value that this server never issued is no capability.", "reference B, trap 5"),
     "access.stranger": ("A living room of another browser is 404 on every route.", "design section 12"),
+    "admin.lists": ("Every list of the admin opens for the operator and for nobody else.", "issue clean-room chat"),
+    "admin.read-only": ("Every model is registered in the admin, read-only.", "issue clean-room chat"),
     "api.admission": ("Exact Host, Origin and Fetch Metadata are enforced, also on GET.", "issue clean-room chat"),
     "api.admission.cases": ("The loopback rows of the corpus are answered as expected.", "trouble T21, T22"),
     "api.admission.fetch-metadata": ("Fetch Metadata may be missing and never wrong, on GET too.", "design section 12"),
@@ -230,6 +235,8 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "new-chat.rotates": ("New chat rotates every identity and the cookie.", "seed clean-room chat"),
     "open.blank": ("A fresh room is blank and reads in_progress.", "seed clean-room chat"),
     "open.refresh": ("A refresh reconnects to the same durable room.", "seed clean-room chat"),
+    "outbox.merge": ("Streamed text is merged; nothing else is touched.", "design section 11, frame cost"),
+    "outbox.order": ("What a host writes is in the order it happened.", "design section 7"),
     "page.policy": ("Pages carry a strict policy with a nonce for each request.", "architecture notes E"),
     "policy.codes": ("Each rule answers with its code in its phases.", "reference A 2.3"),
     "policy.effective-claims": ("Effective claims are run ∩ granted ∩ explicit.", "reference A 2.2"),

@@ -6,8 +6,8 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from evidence import record
-from evidence.admin import COUNTED_ROWS, BoundedPaginator
 from evidence.models import SessionEvent, SessionLog
+from mockcore.showing import COUNTED_ROWS, BoundedPaginator
 from tests.evidence.logs import new_session_id, submitted, whole_turn
 
 
@@ -66,7 +66,7 @@ def test_a_list_costs_the_same_however_long_the_record_is(operator, session_id, 
 
 
 def test_the_paginator_stops_counting_at_its_bound(session_id, monkeypatch):
-    monkeypatch.setattr("evidence.admin.COUNTED_ROWS", 3)
+    monkeypatch.setattr("mockcore.showing.COUNTED_ROWS", 3)
     assert BoundedPaginator(SessionEvent.objects.all(), 50).count == 3
 
 

@@ -1,0 +1,78 @@
+"""The outbox writes what happened in the order it happened, and merges streamed text."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from cleanroom.hostloop import HostLoop
+from cleanroom.outbox import Outbox, merged
+from evidence import record
+from evidence.record import Draft
+
+
+def delta(text: str, item: str = "item-1") -> Draft:
+    return Draft(type="item.delta", payload={"kind": "agent_message", "text": text}, turn_id="turn-1", item_id=item)
+
+
+NOTICE = Draft(type="harness.diagnostic", payload={"code": "x", "message": "y"})
+
+
+@pytest.mark.requirement("outbox.merge")
+def test_adjacent_pieces_of_one_item_become_one_event_and_nothing_else_is_touched() -> None:
+    drafts = merged([delta("a"), delta("b"), NOTICE, delta("c"), delta("d", "item-2"), delta("e", "item-2")])
+    assert [draft.payload.get("text") for draft in drafts] == ["ab", None, "c", "de"]
+    assert drafts[1] is NOTICE
+
+
+@pytest.fixture
+def loop(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    own = HostLoop()
+    monkeypatch.setattr("cleanroom.outbox.host_loop", own)
+    yield own
+    own.close()
+
+
+@pytest.mark.requirement("outbox.order")
+@pytest.mark.django_db(transaction=True)
+def test_events_and_jobs_are_written_in_the_order_they_were_given(loop: HostLoop) -> None:
+    session_id = str(uuid.uuid4())
+    record.open_log(session_id=session_id, run_id="run-1")
+
+    def job() -> int:
+        return record.append(session_id=session_id, drafts=[NOTICE])
+
+    async def write() -> int:
+        outbox = Outbox(session_id=session_id)
+        for text in ["one", "two", "three"]:
+            outbox.put(delta(text))
+        number = await outbox.do(job)
+        outbox.put(delta("four"))
+        await outbox.close()
+        outbox.put(delta("too late"))
+        return number
+
+    number = loop.call(write(), timeout_s=5)
+    events = record.read_events(session_id=session_id, after=0)
+    assert [event.payload.get("text") for event in events] == ["onetwothree", None, "four"]
+    assert number == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_fails_tells_its_owner_and_does_not_stop_the_writer(loop: HostLoop) -> None:
+    session_id = str(uuid.uuid4())
+    record.open_log(session_id=session_id, run_id="run-1")
+
+    def broken() -> None:
+        raise LookupError("as planned")
+
+    async def write() -> None:
+        outbox = Outbox(session_id=session_id)
+        with pytest.raises(LookupError, match="as planned"):
+            await outbox.do(broken)
+        outbox.put(NOTICE)
+        await outbox.close()
+
+    loop.call(write(), timeout_s=5)
+    assert record.last_number(session_id) == 1
