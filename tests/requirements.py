@@ -216,6 +216,21 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "A question waits for the board and its answer resumes the thread.",
         "issue clean-room chat",
     ),
+    "journey.browser": (
+        "A person opens, asks, refreshes and starts anew; the old id is 404 everywhere.",
+        "issue 2, shown by 3",
+    ),
+    "journey.cards": (
+        "A person answers a question and decides an approval, and the same thread goes on.",
+        "issue 2, semantic boundary",
+    ),
+    "journey.denial": ("A withheld tool is denied in sight.", "seed, exposure profile"),
+    "journey.killed": (
+        "After a kill of Codex or runnerd the page says so, and Try again goes on.",
+        "issue 2, shown by 4",
+    ),
+    "journey.no-login": ("Without a login the page names the cause and draws nothing else.", "issue 2, shown by 5"),
+    "journey.stop": ("A person stops a long answer and goes on.", "issue 2, the page"),
     "kill.codex": (
         "A killed Codex ends the turn by name; the next message resumes the thread.",
         "issue clean-room chat",
@@ -237,7 +252,81 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "open.refresh": ("A refresh reconnects to the same durable room.", "seed clean-room chat"),
     "outbox.merge": ("Streamed text is merged; nothing else is touched.", "design section 11, frame cost"),
     "outbox.order": ("What a host writes is in the order it happened.", "design section 7"),
+    "page.announce": (
+        "Started, waiting and finished are announced once, failures at once, history never.",
+        "issue 2, the page",
+    ),
+    "page.approval": (
+        "An approval is approved, rejected or cancelled on its card, once, with a note.",
+        "issue 2, semantic boundary",
+    ),
+    "page.axe": ("axe finds nothing serious in any state, at both viewports, light and dark.", "issue 2, the page"),
+    "page.blank": ("A blank room explains itself once, and its examples fill the composer.", "issue 2, the page"),
+    "page.cards": (
+        "Each of the five kinds of request can be answered on its card, also after a reload.",
+        "issue 2, the page",
+    ),
+    "page.composer.bytes": (
+        "The counter counts bytes of UTF-8 as the server does; nothing too large is sent.",
+        "seed, Bounds",
+    ),
+    "page.composer.keys": (
+        "Enter sends, Shift+Enter breaks, and an input method's Enter sends nothing.",
+        "issue 2, the page",
+    ),
+    "page.connection-lost": (
+        "A lost agent or server is named, the failed message returns, and there is a way on.",
+        "design section 12",
+    ),
+    "page.draft": ("A draft outlives a refresh, which returns to the same room.", "issue 2, the page"),
+    "page.finished": ("A finished issue can be talked about and offers a new chat.", "design section 12"),
+    "page.frame-cost": ("A piece of text redraws its own block and nothing else.", "design section 11, frame cost"),
+    "page.header": (
+        "The header always says which issue, its status, and who is real and who is a rehearsal.",
+        "issue 2, the page",
+    ),
+    "page.items": (
+        "Tool strips, records, denials and notices are told apart and unfold by keyboard.",
+        "issue 2, the page",
+    ),
+    "page.keyboard": ("The whole page can be walked by keyboard with the focus in sight.", "issue 2, the page"),
+    "page.markdown": (
+        "Prose loads nothing, runs nothing and covers nothing, whatever the model wrote.",
+        "style section 8",
+    ),
+    "page.motion": ("Who asks for less motion gets none that glides.", "issue 2, the page"),
+    "page.narrow": ("Nothing is wider than a window of 320 pixels.", "style section 8"),
+    "page.new-chat": ("New chat moves to a fresh room at once.", "seed, session lifecycle"),
     "page.policy": ("Pages carry a strict policy with a nonce for each request.", "architecture notes E"),
+    "page.rail": (
+        "The rail stands right after send and follows the newest safe activity.",
+        "seed, DevTools; reference B 2.7",
+    ),
+    "page.refusal": (
+        "A refused message returns with its reason and is never sent again by itself.",
+        "design section 12",
+    ),
+    "page.reset": ("Reset asks first, with Cancel in focus.", "issue 2, the page"),
+    "page.route": ("Every address leads to the live chat; mode, shot and at are ignored.", "seed, live only"),
+    "page.scroll": (
+        "A reader at the end stays there; who scrolled up is left alone and may jump back.",
+        "reference B 1.12",
+    ),
+    "page.session-key": (
+        "The room's id has its own storage key, and a stale one opens a fresh room.",
+        "seed, session lifecycle",
+    ),
+    "page.shell": ("The shell names every module under a strict policy and holds no session.", "style section 8"),
+    "page.stop": ("Stop is there while a turn runs, and the turn says who stopped it.", "issue 2, the page"),
+    "page.stream": ("Prose streams as sanitized markdown under a header that sums the turn up.", "issue 2, the page"),
+    "page.stream.reconnect": ("A line cut again and again leaves every text whole and once.", "design section 7"),
+    "page.tabs": ("Two tabs stay in step, and each may follow the other to a new room.", "issue 2, the page"),
+    "page.unavailable": (
+        "What cannot start is named with what to do and Try again, and nothing else is drawn.",
+        "seed, live only",
+    ),
+    "page.weight": ("The page's scripts are below 150 KB compressed.", "design section 11"),
+    "page.yielded": ("A room that made way says so, stays readable and offers a new chat.", "design section 12"),
     "policy.codes": ("Each rule answers with its code in its phases.", "reference A 2.3"),
     "policy.effective-claims": ("Effective claims are run ∩ granted ∩ explicit.", "reference A 2.2"),
     "policy.finished-task": (
