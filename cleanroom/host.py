@@ -18,6 +18,7 @@ from capability.binding import codex_dynamic_tools
 from capability.redaction import StreamRedactor, redact_text
 from cleanroom import agent as agents
 from cleanroom import exposure, limits, rooms, toolcalls
+from cleanroom.endings import CLOSED_MESSAGES, ending, guard_facts
 from cleanroom.guard import guard
 from cleanroom.harness import (
     HarnessEvent,
@@ -42,7 +43,7 @@ log = logging.getLogger(__name__)
 
 ENDINGS = {"turn.completed": "complete", "turn.interrupted": "stop", "turn.failed": "fail"}
 KEPT_SESSION_FACTS = ("model", "agentVersion", "sandboxed")
-CATCH_UP_S = 2.0
+RESTING = "The agent is resting; the next message wakes it."
 
 
 @dataclass
@@ -62,17 +63,30 @@ class ActiveTurn:
         return rooms.turn_alias(self.ordinal)
 
 
+class Attached:
+    """The agent in hand and the task that reads its events. One value, so that neither is mistaken for another's."""
+
+    def __init__(self, agent: HarnessSession) -> None:
+        self.agent = agent
+        self.pump: asyncio.Task[None] | None = None
+
+    async def close(self, *, reason: str, force: bool = False) -> None:
+        """End the agent; what it still says is heard by nobody. Bounded by the driver."""
+        pump = self.pump
+        if pump is not None and pump is not asyncio.current_task():
+            pump.cancel()
+            await asyncio.gather(pump, return_exceptions=True)
+        await self.agent.close(reason=reason, force=force)
+
+
 class Host:
     """The owner of one live session."""
 
     def __init__(self, *, room: Room) -> None:
         self.room = room
         self._outbox = Outbox(session_id=room.session_id)
-        self._agent: HarnessSession | None = None
-        self._agent_lock = asyncio.Lock()
-        self._pump: asyncio.Task[None] | None = None
-        self._seen = 0
-        self._seen_more = asyncio.Event()
+        self._attached: Attached | None = None
+        self._agent_lock = asyncio.Lock()  # held by whoever starts, replaces or drops the agent, from end to end
         self._turn: ActiveTurn | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._aliases: dict[str, str] = {}  # provider turn id -> ours; kept for items that come after the end
@@ -92,10 +106,8 @@ class Host:
         """Start runner and agent and return when the agent is ready. Raises `HarnessUnavailableError`."""
         await self._ensure_agent()
 
-    def begin(self, *, ordinal: int, message_id: str, text: str, answered: str | None = None) -> None:
+    def begin(self, *, ordinal: int, message_id: str, text: str) -> None:
         """Start one turn that `sessions` has admitted and recorded; its end is an event, not an answer."""
-        if answered:
-            self._pending.discard(answered)
         self._turn = turn = ActiveTurn(ordinal=ordinal, message_id=message_id)
         self._last_alias = turn.alias
         self._spawn(self._run_turn(turn, text))
@@ -121,50 +133,81 @@ class Host:
 
     async def reconnect(self) -> None:
         """Replace the runner and resume the same thread. Raises `HarnessUnavailableError`."""
-        await self._drop_agent(reason="reconnect")
-        await self._ensure_agent()
+        async with self._agent_lock:
+            await self._drop(reason="reconnect")
+            await self._start()
 
     async def close(self, *, reason: str, remove: bool) -> None:
         """End the agent, settle what is open, write what waits. With `remove`, the directories go too."""
         if self._closing:
             return
         self._closing = True
+        try:
+            await self._end_work(reason)
+        finally:
+            async with self._agent_lock:
+                await self._drop(reason=reason)
+            await self._outbox.close()
+            if remove:
+                await host_loop.rows(rooms.remove_directories, self.room)
+
+    async def _end_work(self, reason: str) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         turn = self._turn
         if turn and turn.state not in TERMINAL:
             code = "server_restarted" if reason == "server_shutdown" else "session_closed"
             await self._settle(turn, "fail", {"code": code, "message": CLOSED_MESSAGES[code]})
-        await self._drop_agent(reason=reason)
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._drop_agent(reason=reason)  # one that a task had just started
-        if not remove and self._attempts:
-            self._say_disconnected(reason, "The agent is resting; the next message wakes it.")
-        await self._outbox.close()
-        if remove:
-            await host_loop.rows(rooms.remove_directories, self.room)
+        if reason == "server_shutdown" and self._attached is not None:
+            self._say_disconnected(reason, RESTING)
 
     async def rest(self) -> bool:
         """Close the processes of a room that nobody watches and that has nothing to do. True if it was closed."""
-        quiet_s = asyncio.get_running_loop().time() - self._quiet_since
-        busy = self._turn is not None or self._agent is None or hub.followers(self.room.session_id)
-        if busy or quiet_s < limits.cleanroom().idle_s:
-            return False
-        await self._drop_agent(reason="idle")
-        self._say_disconnected("idle", "The agent is resting; the next message wakes it.")
+        async with self._agent_lock:
+            quiet_s = asyncio.get_running_loop().time() - self._quiet_since
+            busy = self._turn is not None or self._attached is None or hub.followers(self.room.session_id)
+            if busy or quiet_s < limits.cleanroom().idle_s:
+                return False
+            await self._drop(reason="idle")
+            self._say_disconnected("idle", RESTING)
         await self._outbox.flush()
         return True
 
     # ------------------------------------------------------------ the agent's process
     async def _ensure_agent(self) -> HarnessSession:
         async with self._agent_lock:
-            if self._closing:
-                raise HarnessUnavailableError("The chat is being closed.")
-            if self._agent is None:
-                self._agent = await self._start_agent()
-            return self._agent
+            return self._attached.agent if self._attached else await self._start()
 
-    async def _start_agent(self) -> HarnessSession:
+    async def _start(self) -> HarnessSession:
+        """Start an agent and attach it. The lock is held. A failure leaves no process, and says so in the log."""
+        if self._closing:
+            raise HarnessUnavailableError("The chat is being closed.")
+        request, names, snapshot = await self._request()
+        if snapshot is not None:
+            self._put("session.resuming", {"attempt": self._attempts + 1})
+        try:
+            driver = agents.make_driver()
+            if snapshot is None:
+                agent = await driver.open_session(request)
+            else:
+                agent = await driver.recover_session(request, snapshot)
+        except Refusal as no:
+            self._say_disconnected(no.code, no.message)
+            raise
+        attached = Attached(agent)
+        try:
+            self._attempts += 1
+            self._say_connected(agent, names, kind=driver.descriptor().kind)
+            await self._outbox.do(partial(rooms.save_snapshot, self.room.session_id, agent.snapshot()))
+        except BaseException:
+            await asyncio.shield(attached.close(reason="not needed", force=True))
+            raise
+        self._attached = attached
+        attached.pump = asyncio.create_task(self._take_events(attached))
+        return agent
+
+    async def _request(self) -> tuple[OpenSession, dict[str, list[str]], SessionSnapshot | None]:
         room = self.room
         names, tools, calls, pending, snapshot = await host_loop.rows(self._prepare)
         self._calls, self._pending = calls, set(pending)
@@ -179,17 +222,13 @@ class Host:
             on_tool_call=self._on_tool_call,
             last_source_seq=snapshot.last_source_seq if snapshot else 0,
         )
-        driver = agents.make_driver()
-        if snapshot is None:
-            agent = await driver.open_session(request)
-        else:
-            agent = await driver.recover_session(request, snapshot)
-        self._attempts += 1
-        self._seen = request.last_source_seq
-        self._say_connected(agent, names)
-        self._pump = asyncio.create_task(self._take_events(agent))
-        await self._outbox.do(partial(rooms.save_snapshot, room.session_id, agent.snapshot()))
-        return agent
+        return request, names, snapshot
+
+    async def _drop(self, *, reason: str) -> None:
+        """Detach and end the agent. The lock is held."""
+        attached, self._attached = self._attached, None
+        if attached is not None:
+            await attached.close(reason=reason)
 
     def _prepare(self) -> tuple[dict[str, list[str]], list[ToolDefinition], int, list[str], Any]:
         room = self.room
@@ -205,9 +244,10 @@ class Host:
         calls = authorizations.count_invocations(company_id=room.company_id)
         return names, tools, calls, toolcalls.pending_ids(room), rooms.load_snapshot(room.session_id)
 
-    def _say_connected(self, agent: HarnessSession, names: dict[str, list[str]]) -> None:
+    def _say_connected(self, agent: HarnessSession, names: dict[str, list[str]], *, kind: str) -> None:
         process = agent.process()
         facts = {
+            "driverKind": kind,
             "agentVersion": process.agent_version,
             "sandboxed": process.sandboxed,
             "model": process.model,
@@ -231,22 +271,13 @@ class Host:
 
     def _measure_again(self, *, force: bool = False) -> None:
         """Write the network guard's row anew when what it measured has changed."""
-        facts = guard_facts(self.room, self._keys)
+        facts = guard_facts(self.room.session_id, guard.reading(), self._keys)
         if force or facts["requests"] != self._measured:
             self._measured = facts["requests"]
             self._put("runner.diagnostic", facts)
 
     def _say_disconnected(self, code: str, message: str) -> None:
         self._put("runner.disconnected", {"code": code, "message": message, "retryable": True})
-
-    async def _drop_agent(self, *, reason: str) -> None:
-        agent, self._agent = self._agent, None
-        if agent is not None:
-            await agent.close(reason=reason)
-        if self._pump is not None:
-            self._pump.cancel()
-            await asyncio.gather(self._pump, return_exceptions=True)
-            self._pump = None
 
     # ------------------------------------------------------------ one turn
     async def _run_turn(self, turn: ActiveTurn, text: str) -> None:
@@ -264,35 +295,38 @@ class Host:
             turn.timed_out = True
             await self._stop(turn, reason="turn_timeout")
         except Refusal as no:
-            await self._fail_start(turn, no)
+            await self._settle(turn, "fail", {"code": no.code, "message": no.message})
         except Exception:
             log.exception("a turn could not be run")
             await self._settle(
                 turn, "fail", {"code": "internal_error", "message": "The turn failed inside the server."}
             )
 
-    async def _fail_start(self, turn: ActiveTurn, no: Refusal) -> None:
-        """A turn that could not start says why; only a live agent may still be mistaken for connected."""
-        if isinstance(no, HarnessUnavailableError) and self._agent is None:
-            self._say_disconnected(no.code, no.message)
-        await self._settle(turn, "fail", {"code": no.code, "message": no.message})
-
     async def _stop(self, turn: ActiveTurn, *, reason: str) -> None:
-        """Interrupt, wait a bounded while for the agent to say so, else settle the turn ourselves and start afresh."""
+        """Interrupt, and wait a bounded while for the agent to say so; else settle the turn ourselves and start afresh.
+
+        The old agent is detached before the turn's end is announced, so the next message meets the new one.
+        """
         try:
             async with asyncio.timeout(limits.cleanroom().settle_s):
-                if self._agent is not None:
+                if self._attached is not None:
                     with contextlib.suppress(HarnessOperationAlreadyTerminalError):
-                        await self._agent.interrupt(reason=reason)
+                        await self._attached.agent.interrupt(reason=reason)
                 await turn.ended.wait()
                 return
         except (TimeoutError, Refusal):
             pass
-        await self._settle(turn, "fail" if turn.timed_out else "stop", {"byUser": turn.by_user})
-        try:
-            await self.reconnect()
-        except HarnessUnavailableError as no:
-            self._say_disconnected(no.code, no.message)
+        async with self._agent_lock:
+            if turn.state in TERMINAL:
+                return
+            old, self._attached = self._attached, None
+            snapshot = old.agent.snapshot() if old else None
+            signal = "fail" if turn.timed_out else "stop"
+            await self._settle(turn, signal, {"byUser": turn.by_user}, snapshot=snapshot)
+            if old is not None:
+                await old.close(reason=reason, force=True)
+            with contextlib.suppress(Refusal):  # `_start` has said in the log why it could not
+                await self._start()
 
     async def _settle(
         self, turn: ActiveTurn, signal: str, payload: dict[str, Any], *, snapshot: SessionSnapshot | None = None
@@ -302,53 +336,54 @@ class Host:
             turn.state = advance(turn.state, signal)
         except AlreadyTerminal:
             return
-        kind, payload = ending(turn, payload)
-        draft = Draft(type=kind, payload=payload, turn_id=turn.alias, source_kind="runner")
-        if snapshot is None and self._agent is not None:
-            snapshot = self._agent.snapshot()
+        end = ending(state=turn.state, by_user=turn.by_user, timed_out=turn.timed_out, payload=payload)
+        turn.state = end.state
+        draft = Draft(type=end.type, payload=end.payload, turn_id=turn.alias, source_kind="runner")
+        if snapshot is None and self._attached is not None:
+            snapshot = self._attached.agent.snapshot()
         self._measure_again()
         if self._turn is turn:
             self._turn = None
         self._streams.clear()
         self._quiet_since = asyncio.get_running_loop().time()
-        code = payload.get("code", "")
         settle = partial(
             rooms.settle_turn,
             self.room.session_id,
             turn.ordinal,
             state=turn.state,
             draft=draft,
-            code=code,
+            code=end.payload.get("code", ""),
             snapshot=snapshot,
         )
         try:
-            await self._outbox.do(settle)
+            await self._outbox.do_surely(settle)
         finally:
             turn.ended.set()
 
     # ------------------------------------------------------------ what the agent says
-    async def _take_events(self, agent: HarnessSession) -> None:
+    async def _take_events(self, attached: Attached) -> None:
         lost = {"code": "codex_unavailable", "message": "The agent went away."}
         try:
-            async for event in agent.events():
+            async for event in attached.agent.events():
+                if self._attached is not attached:
+                    return
                 if event.type == "session.failed":
                     lost = {"code": event.payload["code"], "message": event.payload["message"]}
                 await self._take(event)
-                self._seen = event.source_seq
-                self._seen_more.set()
         except Exception:
             log.exception("the events of an agent could not be read")
-        if self._agent is agent and not self._closing:
-            await self._lose(agent, lost)
+        await self._lose(attached, lost)
 
-    async def _lose(self, agent: HarnessSession, lost: dict[str, str]) -> None:
-        self._agent = None
-        self._pump = None
-        self._say_disconnected(lost["code"], lost["message"])
-        snapshot = agent.snapshot()
-        if self._turn is not None:
-            await self._settle(self._turn, "fail", lost, snapshot=snapshot)
-        await agent.close(reason="lost", force=True)
+    async def _lose(self, attached: Attached, lost: dict[str, str]) -> None:
+        """The agent is gone by itself: say so, end the turn that it cut, and clear away what is left of it."""
+        async with self._agent_lock:
+            if self._attached is not attached:
+                return
+            self._attached = None
+            self._say_disconnected(lost["code"], lost["message"])
+            if self._turn is not None:
+                await self._settle(self._turn, "fail", lost, snapshot=attached.agent.snapshot())
+            await attached.close(reason="lost", force=True)
 
     async def _take(self, event: HarnessEvent) -> None:
         if event.type == "turn.started":
@@ -376,15 +411,15 @@ class Host:
             self.room.session_id,
             turn.ordinal,
             event.turn_id,
-            snapshot=self._agent.snapshot() if self._agent else None,
+            snapshot=self._attached.agent.snapshot() if self._attached else None,
         )
         self._put("turn.started", {}, turn_id=turn.alias, source_kind="runner")
         await self._outbox.do(name)
 
     async def _end_turn(self, event: HarnessEvent) -> None:
         turn = self._turn
-        if turn is None or (event.turn_id and turn.provider_id not in {"", event.turn_id}):
-            return
+        if turn is None or not turn.provider_id or event.turn_id != turn.provider_id:
+            return  # another turn's end, or of one whose start failed: `start_turn` has said so
         await self._settle(turn, ENDINGS[event.type], dict(event.payload))
 
     def _take_item(self, event: HarnessEvent) -> None:
@@ -415,10 +450,10 @@ class Host:
 
     # ------------------------------------------------------------ tool calls
     async def _on_tool_call(self, call: ToolCall) -> ToolAnswer:
-        await self._catch_up()
+        """Carry out one call of the active turn. The driver has waited until all it said before was taken."""
         turn = self._turn
-        if turn is None or self._closing:
-            return ToolAnswer(success=False, text="The turn has ended; nothing was done.")
+        if turn is None or self._closing or call.turn_id != turn.provider_id:
+            return ToolAnswer(success=False, text="That turn has ended; nothing was done.")
         self._calls += 1
         work = partial(
             toolcalls.perform,
@@ -433,18 +468,6 @@ class Host:
         self._pending.update(performed.opened)
         self._pending.difference_update(performed.settled)
         return performed.answer
-
-    async def _catch_up(self) -> None:
-        """Wait until everything the agent said before this call is in the outbox, so that the log keeps its order."""
-        agent = self._agent
-        if agent is None:
-            return
-        said = agent.snapshot().last_source_seq
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(CATCH_UP_S):
-                while self._seen < said and self._agent is agent:
-                    self._seen_more.clear()
-                    await self._seen_more.wait()
 
     # ------------------------------------------------------------ small parts
     def _put(
@@ -462,89 +485,3 @@ class Host:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-CLOSED_MESSAGES = {
-    "server_restarted": "The server was restarted while this turn ran. The next message resumes the same thread.",
-    "session_closed": "The chat was closed while this turn ran.",
-    "turn_timeout": "The turn took longer than it may and was stopped. The chat goes on.",
-}
-
-
-def ending(turn: ActiveTurn, payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the terminal event of a settled turn: a timeout is a failure whatever the agent called it."""
-    if turn.timed_out and turn.state in {Turn.INTERRUPTED, Turn.FAILED}:
-        turn.state = Turn.FAILED
-        return "turn.failed", {"code": "turn_timeout", "message": CLOSED_MESSAGES["turn_timeout"]}
-    if turn.state is Turn.INTERRUPTED:
-        return "turn.interrupted", {**payload, "byUser": turn.by_user}
-    if turn.state is Turn.COMPLETED:
-        return "turn.completed", payload
-    code = payload.get("code") or "provider_error"
-    return "turn.failed", {**payload, "code": code, "message": payload.get("message") or "The turn failed."}
-
-
-def guard_facts(room: Room, environment_keys: tuple[str, ...]) -> dict[str, Any]:
-    """Return the network guard's row: what was measured, and what the child process was given."""
-    reading = guard.reading()
-    keys = [key for key in environment_keys if key.startswith("PAPERCLIP_")]
-    clean = not reading.requests and not keys
-    return {
-        "code": "network_guard",
-        "recordId": f"network-guard-{room.session_id}",
-        "outcome": "no_real_paperclip_request" if clean else "real_paperclip_request",
-        "requests": reading.requests,
-        "measured": reading.installed,
-        "environmentKeys": keys,
-        "reason": (
-            f"Real Paperclip API requests: {reading.requests}. "
-            f"Child PAPERCLIP_* environment keys: {', '.join(keys) or 'none'}."
-        ),
-    }
-
-
-# ---------------------------------------------------------------- all hosts of this process
-class Registry:
-    """The hosts of this process by session. Used on the host loop only."""
-
-    def __init__(self) -> None:
-        self._hosts: dict[str, Host] = {}
-        self._watch: asyncio.Task[None] | None = None
-
-    def get(self, room: Room) -> Host:
-        """Return the room's host, made now if there is none."""
-        host = self._hosts.get(room.session_id)
-        if host is None:
-            host = self._hosts[room.session_id] = Host(room=room)
-        if self._watch is None:
-            self._watch = asyncio.create_task(self._rest_when_quiet())
-        return host
-
-    def find(self, session_id: str) -> Host | None:
-        return self._hosts.get(session_id)
-
-    async def close(self, session_id: str, *, reason: str, remove: bool) -> None:
-        """Close a room's host if it has one."""
-        host = self._hosts.pop(session_id, None)
-        if host is not None:
-            await host.close(reason=reason, remove=remove)
-
-    async def close_all(self) -> None:
-        """Close every host at once, as the server stops."""
-        if self._watch is not None:
-            self._watch.cancel()
-            self._watch = None
-        closing = [self.close(one, reason="server_shutdown", remove=False) for one in list(self._hosts)]
-        await asyncio.gather(*closing, return_exceptions=True)
-
-    async def _rest_when_quiet(self) -> None:
-        while True:
-            await asyncio.sleep(min(30.0, limits.cleanroom().idle_s))
-            for host in list(self._hosts.values()):
-                try:
-                    await host.rest()
-                except Exception:
-                    log.exception("a quiet room could not be put to rest")
-
-
-registry = Registry()

@@ -10,18 +10,22 @@ import asyncio
 import logging
 import threading
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 
 from django.db import transaction
 
 from capability import authorizations
 from capability.dispatcher import fixture_run_capabilities
 from cleanroom import agent, exposure, limits, rooms
-from cleanroom.access import held_capability, mint, owned_session, renew
+from cleanroom.access import digest_of, held_capability, mint, owned_session, renew
+from cleanroom.endings import CLOSED_MESSAGES
 from cleanroom.harness import HarnessUnavailableError
-from cleanroom.host import registry
 from cleanroom.hostloop import host_loop
 from cleanroom.models import BrowserCapability, ChatSession, ChatTurn, Surface
 from cleanroom.payload import Opened, payload_of
+from cleanroom.registry import registry
 from cleanroom.rooms import Room, applied, room_of
 from evidence import record
 from evidence.record import Draft
@@ -30,6 +34,15 @@ from mockcore.port import OpenRun
 
 log = logging.getLogger(__name__)
 _opening = threading.Lock()
+_successors: dict[str, tuple[str | None, datetime]] = {}  # digest of a rotated cookie: what took its place, until when
+
+SUCCESSION = timedelta(seconds=10)  # how long two tabs of one browser may be apart and still mean the same room
+SPARE_S = 5.0  # for the rows of an open, on top of the time the agent has
+NOT_IN_TIME = "Codex did not become ready in time. Try again."
+
+
+class OpeningBusy(HarnessUnavailableError):
+    """Other rooms are being opened just now. Try again."""
 
 
 def open_room(*, session_id: str | None, presented: str | None) -> Opened:
@@ -44,10 +57,11 @@ def open_room(*, session_id: str | None, presented: str | None) -> Opened:
         renew(session.capability, now=now, limits=bounds)
         return Opened(payload=payload_of(session), cookie=presented)
     held = held_capability(surface=Surface.CLEANROOM, presented=presented, now=now)
-    if held is None:
-        return _open_fresh(capability=None, value=None)
-    renew(held, now=now, limits=bounds)
-    return _open_fresh(capability=held, value=presented)
+    with _one_at_a_time():
+        if held is None:
+            return _open_fresh(capability=None, value=None)
+        renew(held, now=now, limits=bounds)
+        return _open_fresh(capability=held, value=presented)
 
 
 def new_chat(*, session_id: str | None, presented: str | None) -> Opened:
@@ -63,12 +77,48 @@ def reset(*, session_id: str, presented: str | None) -> Opened:
 
 
 def _rotate(presented: str | None, *, because: str) -> Opened:
-    """Open first, retire after: when no agent can be started, the browser keeps the room it has."""
-    opened = _open_fresh(capability=None, value=None, replaced=presented)
-    held = held_capability(surface=Surface.CLEANROOM, presented=presented, now=rooms.now())
-    if held is not None:
-        _retire_capability(held, because=because)
-    return opened
+    """Open first, retire after: when no agent can be started, the browser keeps the room it has.
+
+    Two rotations of one browser at once are one after the other, and the second retires what the first has opened.
+    """
+    with _one_at_a_time():
+        held = _newest_of(presented)
+        opened = _open_fresh(capability=None, value=None, replaced=held)
+        if held is not None:
+            _retire_capability(held, because=because)
+            _remember_successor(held, opened.cookie)
+        return opened
+
+
+def _newest_of(presented: str | None) -> BrowserCapability | None:
+    """Return the browser's live capability: what it presents, or what a rotation a moment ago put in its place."""
+    now = rooms.now()
+    for _ in range(len(_successors) + 1):
+        held = held_capability(surface=Surface.CLEANROOM, presented=presented, now=now)
+        if held is not None or presented is None:
+            return held
+        presented, until = _successors.get(digest_of(presented), (None, now))
+        if until < now:
+            return None
+    return None
+
+
+def _remember_successor(held: BrowserCapability, value: str | None) -> None:
+    now = rooms.now()
+    for digest in [digest for digest, (_, until) in _successors.items() if until < now]:
+        del _successors[digest]
+    _successors[held.digest] = (value, now + SUCCESSION)
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Open rooms one after the other. Raises `OpeningBusy` when the turn does not come in the time an open may take."""
+    if not _opening.acquire(timeout=limits.cleanroom().open_timeout_s):
+        raise OpeningBusy
+    try:
+        yield
+    finally:
+        _opening.release()
 
 
 def _refuse_foreign(session_id: str | None, presented: str | None) -> None:
@@ -77,29 +127,33 @@ def _refuse_foreign(session_id: str | None, presented: str | None) -> None:
         owned_session(session_id=session.public_id, presented=presented, now=rooms.now())
 
 
-def _open_fresh(*, capability: BrowserCapability | None, value: str | None, replaced: str | None = None) -> Opened:
+def _open_fresh(
+    *, capability: BrowserCapability | None, value: str | None, replaced: BrowserCapability | None = None
+) -> Opened:
+    """Open one room from start to end. A failure anywhere leaves nothing of it."""
     session, value = _mint_room(capability, value)
-    room = room_of(session)
     try:
-        host_loop.call(_open_host(room), timeout_s=limits.cleanroom().open_timeout_s + 1)
+        host_loop.call(_open_host(room_of(session)), timeout_s=limits.cleanroom().open_timeout_s + SPARE_S)
+        _make_way(replaced)
+        ChatSession.objects.filter(pk=session.pk).update(state=ChatSession.State.OPEN)
+    except TimeoutError:
+        discard(session)
+        raise HarnessUnavailableError(NOT_IN_TIME) from None
     except BaseException:
         discard(session)
         raise
-    with _opening:
-        _make_way(replaced)
-        ChatSession.objects.filter(pk=session.pk).update(state=ChatSession.State.OPEN)
     session.state = ChatSession.State.OPEN
     return Opened(payload=payload_of(session), cookie=value)
 
 
 async def _open_host(room: Room) -> None:
-    host = registry.get(room)
-    try:
-        async with asyncio.timeout(limits.cleanroom().open_timeout_s):
-            await host.open()
-    except TimeoutError:
-        raise HarnessUnavailableError("Codex did not become ready in time.") from None
-    await host.written()
+    """Wait for the agent no longer than an open may take; what was begun is cleared away without anybody waiting."""
+    opening = asyncio.ensure_future(registry.get(room).open())
+    done, _ = await asyncio.wait({opening}, timeout=limits.cleanroom().open_timeout_s)
+    if not done:
+        opening.cancel()
+        raise HarnessUnavailableError(NOT_IN_TIME)
+    await opening
 
 
 def _mint_room(capability: BrowserCapability | None, value: str | None) -> tuple[ChatSession, str]:
@@ -142,11 +196,10 @@ def _run_of(session: ChatSession) -> OpenRun:
     )
 
 
-def _make_way(replaced: str | None) -> None:
+def _make_way(replaced: BrowserCapability | None) -> None:
     """Let the oldest rooms yield until one more fits. A room that this open replaces is about to go anyway."""
-    going = held_capability(surface=Surface.CLEANROOM, presented=replaced, now=rooms.now())
     living = ChatSession.objects.filter(surface=Surface.CLEANROOM, state=ChatSession.State.OPEN).order_by("opened_at")
-    staying = [one for one in living if going is None or one.capability_id != going.pk]
+    staying = [one for one in living if replaced is None or one.capability_id != replaced.pk]
     for oldest in staying[: max(0, len(staying) - limits.cleanroom().rooms + 1)]:
         _retire(oldest, because="room_yielded")
 
@@ -159,37 +212,45 @@ def _retire_capability(capability: BrowserCapability, *, because: str) -> None:
 
 
 def _retire(session: ChatSession, *, because: str) -> None:
-    """Rows first, so that nothing more is admitted; then the processes, waited for a bounded while."""
+    """Rows first, so that nothing more is admitted; then the processes, waited for a bounded while.
+
+    Locks are taken in the order in which every writer takes them: chat, company, log.
+    """
     with transaction.atomic():
         live = ChatSession.objects.filter(pk=session.pk, state=ChatSession.State.OPEN)
         if not live.update(state=ChatSession.State.RETIRED, retired_at=rooms.now(), retired_because=because):
             return
+        tenants.retire(company_id=session.company_id)
+        rooms.cut_turns(session, code="session_closed", message=CLOSED_MESSAGES["session_closed"])
         closed = Draft(type="session.closed", payload={"reason": because, "code": because})
         record.append(session_id=session.public_id, drafts=[closed])
-        tenants.retire(company_id=session.company_id)
+    closing = host_loop.submit(_close_host(room_of(session), because))
     try:
-        closing = host_loop.submit(_close_host(room_of(session), because))
         closing.result(limits.cleanroom().retire_wait_s)
     except TimeoutError:
         log.info("a retired room is still closing")
+    except Exception:
+        log.exception("the processes of a retired room could not be closed")
 
 
 async def _close_host(room: Room, because: str) -> None:
-    host = registry.find(room.session_id)
-    if host is None:
-        await host_loop.rows(rooms.remove_directories, room)
-    else:
-        await registry.close(room.session_id, reason=because, remove=True)
-    await host_loop.rows(record.close_log, session_id=room.session_id)
+    try:
+        if not await registry.close(room.session_id, reason=because, remove=True):
+            await host_loop.rows(rooms.remove_directories, room)
+    finally:
+        await host_loop.rows(record.close_log, session_id=room.session_id)
 
 
 def discard(session: ChatSession) -> None:
     """Leave nothing of an open that failed: no room, no directory, no slot."""
     room = room_of(session)
+    closing = host_loop.submit(registry.close(room.session_id, reason="open_failed", remove=True))
     try:
-        host_loop.call(registry.close(room.session_id, reason="open_failed", remove=True), timeout_s=8)
+        closing.result(limits.cleanroom().retire_wait_s)
+    except TimeoutError:
+        log.info("a room that could not be opened is still closing")
     except Exception:
-        log.exception("a room that could not be opened is still closing")
+        log.exception("the processes of a room that could not be opened could not be closed")
     rooms.remove_directories(room)
     with transaction.atomic():
         ChatTurn.objects.filter(session=session).delete()

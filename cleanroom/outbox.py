@@ -1,4 +1,7 @@
-"""What one host writes, in the order it happened: log events and jobs on the rows, one writer, one transaction a batch.
+"""What one host writes, in the order it happened: log events and jobs on the rows, by one writer.
+
+Events that wait together are one transaction, and each job is one with the events it appends itself. A write that the
+database refuses for a while (a lock held elsewhere) is tried again: nothing that was said is dropped.
 
 Text deltas are merged: adjacent pieces of one item become one event, and batches of nothing but text are written at
 most thirty times a second. Anything else is written at once, after the text before it.
@@ -10,7 +13,10 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
+
+from django.db import DatabaseError
 
 from cleanroom.hostloop import host_loop
 from evidence import record
@@ -18,11 +24,12 @@ from evidence.record import Draft
 
 log = logging.getLogger(__name__)
 TEXT_PERIOD_S = 1 / 30
+RETRY_PAUSES_S = (0.2, 1.0, 3.0)  # on top of the database's own patience
 
 
 @dataclass(frozen=True)
 class Job:
-    """Work on the rows that must happen after everything before it; its drafts go into the same transaction."""
+    """Work on the rows that must happen after everything before it."""
 
     work: Callable[[], Any]
     done: asyncio.Future[Any]
@@ -57,6 +64,16 @@ class Outbox:
         self._urgent.set()
         self._bell.set()
         return await job.done
+
+    async def do_surely(self, work: Callable[[], Any]) -> Any:
+        """Run `work`, again if the database refuses it. For work that changes nothing when it fails and must happen."""
+        for pause_s in RETRY_PAUSES_S:
+            try:
+                return await self.do(work)
+            except DatabaseError:
+                log.warning("a write is tried again in %s s", pause_s, exc_info=True)
+                await asyncio.sleep(pause_s)
+        return await self.do(work)
 
     async def flush(self) -> None:
         """Return when everything put so far is written."""
@@ -93,6 +110,15 @@ class Outbox:
             pass
 
     async def _write_batch(self, batch: list[Draft | Job]) -> None:
+        try:
+            await self._write_in_order(batch)
+        except Exception as error:
+            log.exception("the log of a session could not be written; what was to follow is refused")
+            for entry in batch:
+                if isinstance(entry, Job) and not entry.done.done():
+                    entry.done.set_exception(error)
+
+    async def _write_in_order(self, batch: list[Draft | Job]) -> None:
         drafts: list[Draft] = []
         for entry in batch:
             if isinstance(entry, Draft):
@@ -106,10 +132,19 @@ class Outbox:
     async def _append(self, drafts: list[Draft]) -> None:
         if not drafts:
             return
-        try:
-            await host_loop.rows(record.append, session_id=self._session_id, drafts=merged(drafts))
-        except Exception:
-            log.exception("the log of a session could not be written")
+        write = partial(record.append, session_id=self._session_id, drafts=merged(drafts))
+        for pause_s in (*RETRY_PAUSES_S, None):
+            try:
+                await host_loop.rows(write)
+            except record.UnknownSession:
+                return  # the room was retired meanwhile; nobody reads on
+            except DatabaseError:
+                if pause_s is None:
+                    raise
+                log.warning("the log is written again in %s s", pause_s, exc_info=True)
+                await asyncio.sleep(pause_s)
+            else:
+                return
 
     async def _run(self, job: Job) -> None:
         try:

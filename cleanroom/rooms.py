@@ -129,6 +129,20 @@ def settle_turn(
     return True
 
 
+def cut_turns(session: ChatSession, *, code: str, message: str) -> int:
+    """End the turns of a chat that nobody will end any more, and return how many. Inside the caller's transaction."""
+    live = list(session.turns.exclude(state__in=TERMINAL))
+    for turn in live:
+        draft = Draft(type="turn.failed", payload={"code": code, "message": message}, turn_id=turn_alias(turn.ordinal))
+        settle_turn(session.public_id, turn.ordinal, state=Turn.FAILED, draft=draft, code=code)
+    return len(live)
+
+
+def is_open(session_id: str) -> bool:
+    """Say whether a chat may still be worked on."""
+    return ChatSession.objects.filter(public_id=session_id, state=ChatSession.State.OPEN).exists()
+
+
 class RoomRetired(Refusal):
     """This chat has ended."""
 

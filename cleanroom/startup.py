@@ -2,38 +2,55 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from pathlib import Path
 
 from django.conf import settings
+from django.db import transaction
 
 from cleanroom import rooms
 from cleanroom.codex.sweep import sweep
-from cleanroom.host import registry
+from cleanroom.endings import CLOSED_MESSAGES
 from cleanroom.hostloop import host_loop
-from cleanroom.models import ChatSession, ChatTurn
+from cleanroom.models import ChatSession
 from cleanroom.opening import discard
-from cleanroom.rooms import room_of, turn_alias
+from cleanroom.registry import registry
+from cleanroom.rooms import room_of
 from cleanroom.turns import TERMINAL, Turn
 from evidence import record
 from evidence.record import Draft
 from evidence.views import thread
 
+log = logging.getLogger(__name__)
+
 
 def settle_cut_rooms() -> int:
-    """At start: end the turns that an earlier server left running, and drop opens that never finished."""
+    """At start: end the turns that an earlier server left running, drop opens that never finished, clear what is left.
+
+    Returns how many turns were cut. One row that cannot be settled is logged and does not stop the others.
+    """
     cut = 0
-    for turn in ChatTurn.objects.exclude(state__in=TERMINAL).select_related("session"):
-        payload = {"code": "server_restarted", "message": "The server was restarted while this turn ran."}
-        draft = Draft(type="turn.failed", payload=payload, turn_id=turn_alias(turn.ordinal))
-        cut += rooms.settle_turn(
-            turn.session.public_id, turn.ordinal, state=Turn.FAILED, draft=draft, code="server_restarted"
-        )
-    for session in ChatSession.objects.filter(state=ChatSession.State.OPENING):
-        discard(session)
-    for session in ChatSession.objects.filter(state=ChatSession.State.OPEN):
-        _wake_later(session)
+    for session in ChatSession.objects.exclude(turns__isnull=True, state=ChatSession.State.RETIRED):
+        try:
+            cut += _settle(session)
+        except Exception:
+            log.exception("a room of an earlier server could not be settled")
     _remove_strays()
+    return cut
+
+
+def _settle(session: ChatSession) -> int:
+    if session.state == ChatSession.State.OPENING:
+        discard(session)
+        return 0
+    if session.state == ChatSession.State.RETIRED:
+        session.turns.exclude(state__in=TERMINAL).update(state=Turn.FAILED, error_code="session_closed")
+        record.close_log(session.public_id)
+        return 0
+    with transaction.atomic():
+        cut = rooms.cut_turns(session, code="server_restarted", message=CLOSED_MESSAGES["server_restarted"])
+    _wake_later(session)
     return cut
 
 

@@ -172,6 +172,4 @@ def withheld(exposed: list[str]) -> list[str]:
 
 def pending_ids(room: Room) -> list[str]:
     """Return the ids of the interactions and approvals that wait for the board on this room's issue."""
-    waiting = history.pending_interactions(company_id=room.company_id, task_id=room.task_id)
-    waiting += history.pending_approvals(company_id=room.company_id, task_id=room.task_id)
-    return [entity["id"] for entity in waiting]
+    return history.pending_ids(company_id=room.company_id, task_id=room.task_id)

@@ -85,7 +85,7 @@ class CodexDriver:
         that never had a message, or whose record is gone, is replaced by a new one. Raises as `open_session`, and
         `HarnessReconciliationError` when Codex comes back with another thread.
         """
-        await asyncio.to_thread(sweep, thread_id=snapshot.provider_session_id, home=request.home)
+        await asyncio.to_thread(sweep, thread_id=snapshot.driver_session_id, home=request.home)
         ready = await self._start(request)
         last = max(request.last_source_seq, snapshot.last_source_seq)
         terminals = dict(snapshot.terminal_turns)

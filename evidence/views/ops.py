@@ -15,6 +15,7 @@ from evidence.views.build import Op, head, item_op, turn_id, turn_op
 from evidence.views.items import interaction_item, notice, progress_item, user_message
 from evidence.views.text import code, flag, label, long_text, mapping, number, optional_code
 
+AGENT_LABELS = {"codex_app_server": "Real Codex"}  # anything else is a stand-in, and says so
 RESTING = frozenset({"idle", "server_shutdown"})  # processes closed on purpose: the next message wakes them
 ISSUE_FIELDS = (
     "identifier",
@@ -38,6 +39,8 @@ def event_ops(event: Event) -> list[Op]:
 def _runner_connected(event: Event) -> list[Op]:
     facts = event.payload
     identity = {"runnerAttached": True, "modelLabel": label(facts.get("modelLabel") or facts.get("model"))}
+    if "driverKind" in facts:
+        identity["agentLabel"] = AGENT_LABELS.get(str(facts["driverKind"]), "Scripted agent")
     if isinstance(facts.get("rehearsal"), bool):
         identity["rehearsal"] = facts["rehearsal"]
     connection = {"state": "connected", "attempt": number(facts.get("attempt")) or 0, "code": None, "message": None}

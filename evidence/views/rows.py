@@ -50,7 +50,7 @@ def _runner(event: Event, *, category: str, text: str, details: list[dict[str, s
     return row_op("runner", row)
 
 
-def network_guard_text(*, requests: int, environment_keys: list[str]) -> str:
+def network_guard_text(*, requests: int | str, environment_keys: list[str]) -> str:
     """Return the sentence of the network guard. Source: the clean-room seed, "Real-API block"."""
     keys = ", ".join(environment_keys) or "none"
     return f"Real Paperclip API requests: {requests}. Child PAPERCLIP_* environment keys: {keys}."
@@ -60,7 +60,9 @@ def network_guard_row(event: Event) -> Op:
     """Return the record that no real Paperclip was asked: its outcome follows from the facts, not from a claim."""
     facts = event.payload
     requests, keys = number(facts.get("requests")), labels(facts.get("environmentKeys"))
-    if requests is None:
+    if facts.get("measured") is False:
+        outcome, reason = "not_measured", network_guard_text(requests="not measured", environment_keys=keys)
+    elif requests is None:
         outcome, reason = code(facts.get("outcome")), long_text(facts.get("reason"))
     else:
         outcome = SOME_REQUEST if requests or keys else NO_REQUEST
