@@ -47,19 +47,22 @@ class AddressInUse(CannotListen):
 def serve(
     *,
     host: str,
-    port: int,
+    port: int = 0,
+    listener: socket.socket | None = None,
     application: str | Application,
     on_ready: Callable[[str, int], object],
     on_stop: Callable[[], object],
 ) -> None:
     """Serve an ASGI application (or the name of one, `module:name`) until SIGTERM or SIGINT; call `on_stop`; return.
 
-    Only loopback hosts are taken. Port 0 takes a free one; `on_ready(host, port)` is told which, when connections are
+    A `listener` is a socket of `listen`, for whoever must know early that the address is free. Only loopback hosts are
+    taken. Port 0 takes a free one; `on_ready(host, port)` is told which, when connections are
     accepted already. `on_stop` runs in a thread, before the requests that still run are cancelled. May be called once
     in a process, since Twisted's reactor runs once. Raises `AddressInUse`, `CannotListen`.
     """
     app = import_string(application.replace(":", ".")) if isinstance(application, str) else application
-    server = PatientServer(KeptThreads(app), listener=listen(host=host, port=port), on_stop=on_stop)
+    listener = listener or listen(host=host, port=port)
+    server = PatientServer(KeptThreads(app), listener=listener, on_stop=on_stop)
 
     def ready(bound: int) -> None:
         admission.serving(host, bound)
@@ -87,7 +90,9 @@ def listen(*, host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
-            raise AddressInUse(f"Port {port} is in use. Choose another, for example: PORT=4190 make demo") from error
+            raise AddressInUse(
+                f"Port {port} is in use. Choose another: PORT=4190 CAPABILITY_VAR_DIR=var/two make demo"
+            ) from error
         raise CannotListen(f"Cannot listen on {host}:{port}: {error.strerror}") from error
     return listener
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.contrib.auth.models import Group, User
 
 from cleanroom.models import BrowserCapability, ChatSession, ChatTurn
 from mockcore.showing import ReadOnlyAdmin
@@ -30,3 +31,9 @@ class ChatTurnAdmin(ReadOnlyAdmin):
 class BrowserCapabilityAdmin(ReadOnlyAdmin):
     list_display = ("id", "surface", "created_at", "expires_at", "revoked_at")
     exclude = ("digest",)
+
+
+# The operator's own account is made by the start of the server; nothing about accounts is done here.
+admin.site.unregister([User, Group])
+admin.site.site_header = admin.site.site_title = "Capability"
+admin.site.index_title = "The record: to be read, never changed"

@@ -7,6 +7,7 @@ import unicodedata
 from mockcore.refusal import Refusal
 
 INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+BLANK_MARKS = frozenset({"\u034f", *(chr(code) for code in range(0xFE00, 0xFE10))})  # marks that show nothing alone
 
 
 class MessageEmpty(Refusal):
@@ -33,6 +34,6 @@ def checked(text: str, *, limit_bytes: int) -> str:
     size = len(text.encode())
     if size > limit_bytes:
         raise MessageTooLarge(size_bytes=size, limit_bytes=limit_bytes)
-    if all(unicodedata.category(char) in INVISIBLE for char in text):
+    if all(char in BLANK_MARKS or unicodedata.category(char) in INVISIBLE for char in text):
         raise MessageEmpty
     return text

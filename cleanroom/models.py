@@ -52,7 +52,6 @@ class ChatSession(models.Model):
     model_label = models.CharField(max_length=200, blank=True)
     rehearsal = models.BooleanField(default=False)
     turn_count = models.PositiveIntegerField(default=0)  # admitted messages; answers to cards do not count
-    call_count = models.PositiveIntegerField(default=0)
     snapshot = models.TextField(blank=True)  # the driver's SessionSnapshot as JSON; never leaves the server
     opened_at = models.DateTimeField()
     retired_at = models.DateTimeField(null=True, blank=True)

@@ -6,7 +6,6 @@ Plain functions on rows, called from the host's pool of threads. Knows no agent 
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,8 @@ from django.db import transaction
 
 from capability.dispatcher import Dispatcher, Scenario
 from cleanroom import exposure
-from cleanroom.harness import SessionSnapshot
+from cleanroom.codex.home import remove_tree
+from cleanroom.harness import HarnessUnavailableError, SessionSnapshot
 from cleanroom.models import ChatSession, ChatTurn
 from cleanroom.turns import TERMINAL, Turn
 from evidence import record
@@ -143,6 +143,12 @@ def is_open(session_id: str) -> bool:
     return ChatSession.objects.filter(public_id=session_id, state=ChatSession.State.OPEN).exists()
 
 
+class WorkspaceUnavailable(HarnessUnavailableError):
+    """The directory for running rooms cannot be written. Make CAPABILITY_VAR_DIR writable; then try again."""
+
+    code = "workspace_unavailable"
+
+
 class RoomRetired(Refusal):
     """This chat has ended."""
 
@@ -156,15 +162,18 @@ def require_living(room: Room) -> None:
 
 
 def make_directories(room: Room) -> None:
-    """Make the room's own directories, readable by nobody else."""
-    Path(settings.RUNS_DIR).mkdir(parents=True, exist_ok=True, mode=0o700)
-    room.directory.mkdir(exist_ok=True, mode=0o700)
-    room.workspace.mkdir(exist_ok=True, mode=0o700)
+    """Make the room's own directories, readable by nobody else. Raises `WorkspaceUnavailable`."""
+    try:
+        Path(settings.RUNS_DIR).mkdir(parents=True, exist_ok=True, mode=0o700)
+        room.directory.mkdir(exist_ok=True, mode=0o700)
+        room.workspace.mkdir(exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise WorkspaceUnavailable from error
 
 
 def remove_directories(room: Room) -> None:
     """Remove workspace and CODEX_HOME. Links planted inside are removed, never followed."""
-    shutil.rmtree(room.directory, ignore_errors=True)
+    remove_tree(path=room.directory)
 
 
 def issue_header(port: MockControlPlane, room: Room) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from cleanroom.rooms import Room, issue_header, stamp
 from evidence import record
 from evidence.record import Draft
 from mockcore import history
+from mockcore.text import clean
 
 SUMMARY_CHARS = 500
 MOVE_THE_ISSUE = frozenset(
@@ -157,7 +158,7 @@ def _made(room: Room, call: ToolCall, call_id: str, dispatched: Dispatched) -> M
         call_id=call_id,
         applied=applied,
         entities=history.entities(company_id=room.company_id, refs=list(dict.fromkeys(refs))),
-        input=call.arguments,
+        input=clean(call.arguments),
         actor="Mock Agent",
         task_id=room.task_id,
         task_identifier=room.identifier,

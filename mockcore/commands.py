@@ -31,6 +31,13 @@ class ReportProgress(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AnswerStatusQuestion(ReportProgress):
+    """Append an answer as a durable comment. Its own kind, so that a key used for a report is a conflict here."""
+
+    kind: ClassVar[str] = "answer_status_question"
+
+
+@dataclass(frozen=True, kw_only=True)
 class WriteDocument(Command):
     """Create a document (`base_revision_id` None) or add a revision on top of its latest one."""
 

@@ -85,7 +85,7 @@ OPERATIONS = (
         idempotency=Idempotency.REQUIRED,
         input_schema=schema.mutation({"body": schema.text()}),
         output_schema=schema.MUTATION_OUTPUT,
-        handler=Write(command=lambda given: commands.ReportProgress(body=given["body"])),
+        handler=Write(command=lambda given: commands.AnswerStatusQuestion(body=given["body"])),
     ),
     Operation(
         id="register_deliverable",

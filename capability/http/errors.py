@@ -12,6 +12,7 @@ import sys
 from typing import Any, Final
 
 from django.core.exceptions import DisallowedHost, PermissionDenied, SuspiciousOperation
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from rest_framework import exceptions
@@ -61,6 +62,8 @@ STATUS: Final[dict[str, int]] = {
     "reconciliation_failed": 502,
     "runnerd_unavailable": 503,
     "codex_unavailable": 503,
+    "workspace_unavailable": 503,
+    "database_busy": 503,
     "codex_login_required": 503,
 }
 
@@ -101,6 +104,10 @@ def answer(error: Exception, context: dict[str, Any]) -> Response:
     for kind, code, message in FRAMEWORK:
         if isinstance(error, kind):
             return Response({"error": code, "message": message}, status=status_of(code))
+    if isinstance(error, OperationalError) and "locked" in str(error):
+        logger.warning("the database was locked for longer than a request waits", exc_info=error)
+        busy = "Another process holds the database. Nothing was changed; try again."
+        return Response({"error": "database_busy", "message": busy}, status=status_of("database_busy"))
     return Response(unexpected(error), status=500)
 
 

@@ -42,7 +42,6 @@ class Migration(migrations.Migration):
                 ('model_label', models.CharField(blank=True, max_length=200)),
                 ('rehearsal', models.BooleanField(default=False)),
                 ('turn_count', models.PositiveIntegerField(default=0)),
-                ('call_count', models.PositiveIntegerField(default=0)),
                 ('snapshot', models.TextField(blank=True)),
                 ('opened_at', models.DateTimeField()),
                 ('retired_at', models.DateTimeField(blank=True, null=True)),

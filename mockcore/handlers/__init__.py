@@ -21,6 +21,7 @@ from mockcore.handlers.scene import Scene
 
 HANDLERS: dict[type[commands.Command], Callable[[Scene, Any], None]] = {
     commands.ReportProgress: comments.report_progress,
+    commands.AnswerStatusQuestion: comments.report_progress,
     commands.PostBoardComment: comments.post_board_comment,
     commands.WriteDocument: documents.write_document,
     commands.RequestHumanInput: interactions.request_human_input,

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 from capability import serve
 from cleanroom import agent, operator, startup
 from cleanroom.guard import guard
 
 REHEARSAL_START_S = 15
-NOT_SERVED = ["*.map", "*.ts", "*.cts", "*.mts", "*.cjs", "*.umd.js", "*.min.js"]  # parts of packages no page asks for
+NOT_SERVED = ["*.map", "*.ts", "*.cts", "*.mts", "*.cjs", "*.umd.js"]  # parts of packages no page asks for
 
 
 class Command(BaseCommand):
@@ -39,10 +45,29 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         guard.install()
+        with only_server_of(Path(settings.VAR_DIR)):
+            try:
+                listener = serve.listen(host=options["host"], port=options["port"])
+            except serve.CannotListen as error:
+                raise CommandError(str(error)) from None
+            self._prepare(options)
+            self._serve(options, listener)
+
+    def _prepare(self, options: dict[str, Any]) -> None:
         if options["migrate"] or options["prepare"]:
             call_command("migrate", verbosity=0, interactive=False)
+        elif MigrationExecutor(connection).migration_plan(MigrationExecutor(connection).loader.graph.leaf_nodes()):
+            raise CommandError("The database is not up to date. Add --migrate, or run `make demo`.")
         if options["prepare"]:
             collect_static()
+        if not shutil.which(settings.CODEX_BIN):
+            self.stdout.write(
+                f"Codex     not found at {shown(Path(settings.CODEX_BIN))}: run `make demo`, or set CODEX_BIN"
+            )
+        if not Path(settings.NODE_MODULES, "preact").is_dir():
+            self.stdout.write("Browser   modules are missing: run `make demo`, or `npm install --no-save`")
+
+    def _serve(self, options: dict[str, Any], listener: socket.socket) -> None:
         password = operator.ensure_operator()
         rehearsal = start_rehearsal(pace=options["pace"]) if options["rehearsal"] else None
         cut = startup.settle_cut_rooms()
@@ -55,13 +80,11 @@ class Command(BaseCommand):
         try:
             serve.serve(
                 host=options["host"],
-                port=options["port"],
+                listener=listener,
                 application="capability.asgi:application",
                 on_ready=ready,
                 on_stop=startup.close_all,
             )
-        except serve.CannotListen as error:
-            raise CommandError(str(error)) from None
         finally:
             if rehearsal is not None:
                 rehearsal.terminate()
@@ -79,6 +102,20 @@ class Command(BaseCommand):
         if cut:
             self.stdout.write(f"Restarted {cut} turn(s) were cut by the last stop and are marked as failed")
         self.stdout.flush()
+
+
+@contextmanager
+def only_server_of(directory: Path) -> Iterator[None]:
+    """Hold a directory's server lock: a second server would end the first one's turns as it starts."""
+    with (directory / "server.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise CommandError(
+                f"Another server uses {shown(directory)}. Give this one a directory and a port of its own, for example: "
+                "CAPABILITY_VAR_DIR=var/two PORT=4190 make demo"
+            ) from None
+        yield
 
 
 def collect_static() -> None:
