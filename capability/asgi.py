@@ -3,10 +3,11 @@
 import os
 
 from channels.routing import ProtocolTypeRouter, URLRouter
-from django.core.asgi import get_asgi_application
+
+from capability.http import handler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "capability.settings")
-http = get_asgi_application()  # loads the apps: what follows may name their models
+http = handler.application()  # loads the apps: what follows may name their models
 
 from cleanroom.streams import socket_urls  # noqa: E402
 

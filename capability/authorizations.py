@@ -14,6 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, connection
 from capability.catalog import Operation
 from capability.models import AuthorizationCounter, AuthorizationRecord, public_id
 from capability.policy import Code, Decision, Phase
+from mockcore import rows
 from mockcore.text import canonical
 
 # One statement on both databases: makes the counter if need be, raises it, and holds its row until the commit, so two
@@ -83,36 +84,40 @@ def record_exposure(*, subject: Subject, decisions: Sequence[tuple[Operation, De
     """Write one record per listed catalog entry, in order."""
     first = reserve_numbers(company_id=subject.company_id, count=len(decisions))
     columns = {**subject.columns(), "phase": Phase.EXPOSURE.value, "after_revision": subject.revision}
-    AuthorizationRecord.objects.bulk_create(
-        AuthorizationRecord(
-            number=number,
-            operation_id=operation.id,
-            allowed=decision.allowed,
-            code=decision.code.value,
-            reason=decision.reason,
-            **columns,
+    rows.insert(
+        *(
+            AuthorizationRecord(
+                number=number,
+                operation_id=operation.id,
+                allowed=decision.allowed,
+                code=decision.code.value,
+                reason=decision.reason,
+                **columns,
+            )
+            for number, (operation, decision) in enumerate(decisions, start=first)
         )
-        for number, (operation, decision) in enumerate(decisions, start=first)
     )
 
 
 def record_invocation(*, subject: Subject, invocation: Invocation) -> None:
     """Write the record of one call under its reserved number."""
-    AuthorizationRecord.objects.create(
-        number=invocation.number,
-        phase=Phase.INVOCATION.value,
-        operation_id=invocation.operation_id,
-        call_id=invocation.call_id,
-        turn_id=invocation.turn_id,
-        message_id=invocation.message_id,
-        allowed=invocation.code is Code.ALLOWED,
-        code=invocation.code.value,
-        control_plane_code=invocation.control_plane_code,
-        reason=invocation.reason,
-        input_json=None if invocation.input is None else canonical(invocation.input),
-        result_json=None if invocation.result is None else canonical(invocation.result),
-        after_revision=invocation.after_revision,
-        **subject.columns(),
+    rows.insert(
+        AuthorizationRecord(
+            number=invocation.number,
+            phase=Phase.INVOCATION.value,
+            operation_id=invocation.operation_id,
+            call_id=invocation.call_id,
+            turn_id=invocation.turn_id,
+            message_id=invocation.message_id,
+            allowed=invocation.code is Code.ALLOWED,
+            code=invocation.code.value,
+            control_plane_code=invocation.control_plane_code,
+            reason=invocation.reason,
+            input_json=None if invocation.input is None else canonical(invocation.input),
+            result_json=None if invocation.result is None else canonical(invocation.result),
+            after_revision=invocation.after_revision,
+            **subject.columns(),
+        )
     )
 
 

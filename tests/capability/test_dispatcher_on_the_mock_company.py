@@ -91,11 +91,12 @@ def test_a_change_names_the_call_turn_message_and_authorization_record_behind_it
 
 def test_a_repeated_call_is_a_duplicate_and_another_call_under_its_key_a_conflict(room):
     first = room.ask("report_progress", idempotencyKey="note-1", body="One.")
-    again = room.call("answer_status_question", idempotencyKey="note-1", body="One.")
+    again = room.call("report_progress", idempotencyKey="note-1", body="One.")
     assert again.envelope["result"] == {**first, "disposition": "duplicate"}
     assert (again.before_revision, again.after_revision) == (2, 2)
-    other = room.call("report_progress", idempotencyKey="note-1", body="Two.")
-    assert denied(other) == ("control_plane_denied", "idempotency_conflict")
+    for operation in ("report_progress", "answer_status_question"):
+        other = room.call(operation, idempotencyKey="note-1", body="Two." if operation == "report_progress" else "One.")
+        assert denied(other) == ("control_plane_denied", "idempotency_conflict")
     assert len(room.ask("get_task_history")["comments"]) == 1
 
 
