@@ -15,6 +15,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+HOUSES = ("mockcore", "capability", "evidence", "cleanroom")
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
 
@@ -224,7 +225,7 @@ def build_id() -> str:
     """A short hash over our browser modules and the npm lock: the path of every static file."""
     digest = hashlib.sha256()
     lock = BASE_DIR / "package-lock.json"
-    sources = sorted(BASE_DIR.glob("*/static/**/*"))
+    sources = sorted(path for house in HOUSES for path in (BASE_DIR / house / "static").glob("**/*"))
     for path in [lock, *sources]:
         if path.is_file():
             digest.update(path.relative_to(BASE_DIR).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
@@ -241,7 +242,7 @@ STATICFILES_DIRS = [
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "capability.http.static.CollectedFiles"},
 }
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)

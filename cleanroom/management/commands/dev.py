@@ -27,7 +27,10 @@ from cleanroom import agent, operator, startup
 from cleanroom.guard import guard
 
 REHEARSAL_START_S = 15
-NOT_SERVED = ["*.map", "*.ts", "*.cts", "*.mts", "*.cjs", "*.umd.js"]  # parts of packages no page asks for
+NOT_SERVED = [  # parts of packages that no page asks for
+    *("*.map", "*.ts", "*.cts", "*.mts", "*.cjs", "*.cjs.js", "*.umd.*"),
+    *("purify.js", "purify.min.js", "rest_framework"),
+]
 
 
 class Command(BaseCommand):
@@ -112,7 +115,7 @@ def only_server_of(directory: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise CommandError(
-                f"Another server uses {shown(directory)}. Give this one a directory and a port of its own, for example: "
+                f"Another server uses {shown(directory)}. Give this one a directory and a port of its own: "
                 "CAPABILITY_VAR_DIR=var/two PORT=4190 make demo"
             ) from None
         yield
