@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from mockcore.port import Applied
@@ -15,19 +16,14 @@ Entity = Mapping[str, Any]
 Item = dict[str, Any]
 
 EXCERPT_CHARS = 400
-STATE_LABELS = {
-    "pending": "Waiting for you",
-    "accepted": "Accepted",
-    "answered": "Answered",
-    "approved": "Approved",
-    "rejected": "Changes requested",
-    "cancelled": "Cancelled",
-    "stale_target": "Stale — target moved",
-    "superseded_by_comment": "Superseded by a later comment",
-    "withdrawn": "Withdrawn",
-    "issue_closed": "Issue closed",
-    "expired": "Expired",
+APPROVAL_PROMPTS = {
+    "pending": "The agent asks for your approval. Only you can decide it.",
+    "approved": "You approved this.",
+    "rejected": "You rejected this.",
+    "cancelled": "You cancelled this request.",
 }
+APPROVAL_OVER = "This request is closed."
+REASONS = {"superseded_by_comment": "You wrote a message instead."}  # where the answer itself gives none
 EXPIRY_OUTCOMES = frozenset({"stale_target", "superseded_by_comment", "withdrawn", "issue_closed"})
 
 
@@ -90,9 +86,8 @@ def interaction_card(entity: Entity, *, at: str) -> Item:
         "payload": dict(entity.get("payload") or {}),
         "targetRevisionId": entity.get("targetRevisionId"),
         "state": state,
-        "stateLabel": STATE_LABELS[state],
         "resolvedSummary": summary_of(entity.get("result")),
-        "reason": text_of(result, "reason"),
+        "reason": text_of(result, "reason") or REASONS.get(state, ""),
     }
 
 
@@ -115,11 +110,10 @@ def approval_card(entity: Entity, *, at: str) -> Item:
         "interactionId": entity["id"],
         "interactionKind": "approval",
         "title": entity["type"],
-        "prompt": "The agent asks for your approval. Only you can decide it.",
+        "prompt": APPROVAL_PROMPTS.get(state, APPROVAL_OVER),
         "payload": dict(entity.get("payload") or {}),
         "targetRevisionId": None,
         "state": state,
-        "stateLabel": "Rejected" if state == "rejected" else STATE_LABELS.get(state, state),
         "resolvedSummary": [],
         "reason": entity.get("decisionNote") or "",
     }
@@ -195,7 +189,7 @@ def _deliverables(made: Made) -> list[Item]:
             kind="deliverable",
             key=entity["id"],
             filename=entity["filename"],
-            deliverableKind="external ref",
+            deliverableKind="reference",
             byteSize=entity["byteSize"],
             registeredBy=made.actor,
         )
@@ -227,10 +221,19 @@ def _disposition(made: Made) -> list[Item]:
 def _wake(made: Made) -> list[Item]:
     return [
         made.item(
-            kind="record", key=entity["id"], label="Wake scheduled", body=f"{entity['reason']} at {entity['dueAt']}"
+            kind="record",
+            key=entity["id"],
+            label="Wake scheduled",
+            body=f"{entity['reason']}, in company time {clock(entity['dueAt'])}",
         )
         for entity in made.of("wake")
     ]
+
+
+def clock(at: str) -> str:
+    """Return an ISO time as people write it, to the second: `9 Aug 2026, 00:00:33`."""
+    due = datetime.fromisoformat(at)
+    return f"{due.day} {due:%b %Y, %H:%M:%S}"
 
 
 def _approval_comment(made: Made) -> list[Item]:

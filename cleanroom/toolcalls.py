@@ -138,10 +138,10 @@ def _summary(dispatched: Dispatched) -> str:
     if not envelope["ok"]:
         return str(envelope["denial"]["message"])
     if applied is None:
-        return f"read at revision {envelope['stateRevision']}"
+        return f"read at state {envelope['stateRevision']}"
     if applied.disposition == "duplicate":
-        return f"already applied at revision {applied.state_revision}; nothing changed"
-    return f"revision {dispatched.before_revision} → {applied.state_revision}"
+        return f"already applied at state {applied.state_revision}; nothing changed"
+    return f"state {dispatched.before_revision} → {applied.state_revision}"
 
 
 def _made(room: Room, call: ToolCall, call_id: str, dispatched: Dispatched) -> Made | None:

@@ -33,6 +33,7 @@ __all__ = [
     "close_log",
     "discard_log",
     "last_number",
+    "list_open",
     "open_log",
     "read_events",
 ]
@@ -137,6 +138,11 @@ def last_number(session_id: str) -> int:
 def is_closed(session_id: str) -> bool:
     """Return whether the log may be read no more; a log that never was may not be read either."""
     return not SessionLog.objects.filter(session_id=session_id, closed_at=None).exists()
+
+
+def list_open() -> set[str]:
+    """Return the sessions whose log is open, which a start has to look at."""
+    return set(SessionLog.objects.filter(closed_at=None).values_list("session_id", flat=True))
 
 
 def close_log(session_id: str, *, code: str = "") -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from evidence.prp.events import Event, EventType
 from evidence.views import rows, toolcalls
 from evidence.views.build import Op, head, item_op, text_op, turn_id
+from evidence.views.fold import stop_id
 from evidence.views.items import Item, agent_message, progress_item
 from evidence.views.text import CHUNK_CHARS, LABEL_CHARS, chunks, clamp, label, long_text, number, objects
 
@@ -145,12 +146,12 @@ def _usage(event: Event) -> list[Op]:
 
 
 def _interrupt(event: Event) -> list[Op]:
-    """One line per turn, so that the acknowledgement replaces the request."""
+    """One line per turn, so that the acknowledgement replaces the request. The fold says when it is done."""
     facts = event.payload
     status = facts.get("status")
     summary = STOPS.get(status, STOPS["acknowledged"]) if isinstance(status, str) else STOPS["acknowledged"]
     line = progress_item(
-        item_id=f"stop-{turn_id(event)}",
+        item_id=stop_id(turn_id(event)),
         at=event.at,
         activity="thinking",
         status="complete",

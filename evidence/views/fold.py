@@ -13,6 +13,7 @@ from evidence.views.composer import composer
 
 SCHEMA = "paperclip.capability.issue-thread-view.v1"
 SECTIONS = ("tools", "calls", "authorization", "controlPlane", "runner")
+STOPPED, TOO_LATE = "Stopped", "Codex had already finished"
 ENDED_TURN = frozenset({"completed", "interrupted", "failed"})
 TOOL_CALL = frozenset({"tool_activity", "denial"})
 MESSAGES = frozenset({"user_message", "agent_message"})  # the only items that text is appended to
@@ -61,6 +62,11 @@ def empty_view(*, session_id: str, identity: Mapping[str, Any], issue: Mapping[s
     }
     view["composer"] = composer(view)
     return view
+
+
+def stop_id(turn_id: str) -> str:
+    """Return the id of the line that says what became of a person's Stop in a turn."""
+    return f"stop-{turn_id}"
 
 
 def empty_turn(turn_id: str, at: str | None) -> dict[str, Any]:
@@ -118,11 +124,12 @@ class Fold:
         turn = self._turn_named(change["id"], change.get("at"))
         turn.update(change)
         if turn["state"] in ENDED_TURN:
-            turn["items"][:] = map(_settled, turn["items"])
+            turn["items"][:] = [_stopped(turn, _settled(item)) for item in turn["items"]]
 
     def _item(self, op: Op) -> None:
         item = op["item"]
         turn = self._turn_named(self._home_of(op["turnId"], item), item["at"])
+        item = _stopped(turn, item)
         places, items = self._items[turn["id"]], turn["items"]
         place = places.get(item["id"])
         if place is None:
@@ -166,6 +173,13 @@ APPLY = {"head": Fold._head, "turn": Fold._turn, "item": Fold._item, "text": Fol
 
 def _places(entries: list[dict[str, Any]]) -> dict[str, int]:
     return {entry["id"]: place for place, entry in enumerate(entries)}
+
+
+def _stopped(turn: Mapping[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+    """A Stop waits for nothing in a turn that has ended; its acknowledgement may come before the end or after it."""
+    if item["id"] != stop_id(turn["id"]) or turn["state"] not in ENDED_TURN:
+        return item
+    return {**item, "summary": TOO_LATE if turn["state"] == "completed" else STOPPED}
 
 
 def _settled(item: dict[str, Any]) -> dict[str, Any]:

@@ -80,6 +80,12 @@ def record_item(raw: Mapping[str, Any], *, at: str, fallback_id: str) -> Item | 
     }
 
 
+def record_items(value: Any, *, at: str, made_by: str) -> list[Item]:
+    """Return the records of a call or of an answer. One without an id is named after what made it, and its place."""
+    made = [record_item(raw, at=at, fallback_id=f"{made_by}:{place}") for place, raw in enumerate(objects(value), 1)]
+    return [item for item in made if item is not None]
+
+
 def interaction_item(raw: Mapping[str, Any], *, at: str, fallback_id: str) -> Item:
     """Return a card: something a person is asked, and what became of it."""
     kind, state = code(raw.get("interactionKind")), cards.state_of(raw.get("state"))

@@ -12,7 +12,7 @@ from typing import Any
 from evidence.prp.events import Event, EventType, SourceKind
 from evidence.views import activity, rows
 from evidence.views.build import Op, head, item_op, turn_id, turn_op
-from evidence.views.items import interaction_item, notice, progress_item, user_message
+from evidence.views.items import interaction_item, notice, progress_item, record_items, user_message
 from evidence.views.text import code, flag, label, long_text, mapping, number, optional_code
 
 AGENT_LABELS = {"codex_app_server": "Real Codex"}  # anything else is a stand-in, and says so
@@ -151,9 +151,11 @@ def turn_error(event: Event) -> dict[str, str]:
 
 # ---------------------------------------------------------------- cards and the issue
 def _card(event: Event) -> list[Op]:
+    """The card stays where it was asked; what its answer made stands in the turn of the event."""
     raw = mapping(event.payload.get("card"))
     ops = [item_op(event, interaction_item(raw, at=event.at, fallback_id=f"card-{event.number}"))] if raw else []
-    return ops + _issue(event)
+    records = record_items(event.payload.get("records"), at=event.at, made_by=f"answer-{event.number}")
+    return [*ops, *(item_op(event, item) for item in records), *_issue(event)]
 
 
 def _issue(event: Event) -> list[Op]:

@@ -8,8 +8,8 @@ from typing import Any
 from evidence.prp.events import Event, EventType
 from evidence.views import rows
 from evidence.views.build import Op, item_op
-from evidence.views.items import Item, record_item
-from evidence.views.text import code, label, labels, long_text, mapping, number, objects, optional_code
+from evidence.views.items import Item, record_items
+from evidence.views.text import code, label, labels, long_text, mapping, number, optional_code
 
 FIELD_NAMES = 32  # names of one call's arguments; source: reference B section 2.5
 RESULT_FIELDS = ("commandId", "commandKind", "disposition")
@@ -36,7 +36,8 @@ def _allowed(event: Event, call_id: str) -> list[Op]:
         ops.append(rows.authorization_row(event, call_id, allowed=True, denial={}))
     if result.get("commandId"):
         ops.append(rows.command_row(event, call_id, result))
-    return ops + [item_op(event, item) for item in _records(event, call_id)]
+    records = record_items(facts.get("records"), at=event.at, made_by=call_id)
+    return ops + [item_op(event, item) for item in records]
 
 
 def _denied(event: Event, call_id: str, denial: Mapping[str, Any]) -> list[Op]:
@@ -90,11 +91,3 @@ def _result(facts: Mapping[str, Any]) -> dict[str, Any]:
         if command
         else None,
     }
-
-
-def _records(event: Event, call_id: str) -> list[Item]:
-    raw = objects(event.payload.get("records"))
-    made = [
-        record_item(entry, at=event.at, fallback_id=f"{call_id}:{place}") for place, entry in enumerate(raw, start=1)
-    ]
-    return [item for item in made if item is not None]

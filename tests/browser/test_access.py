@@ -32,7 +32,7 @@ def fill(server: RoomServer) -> None:
     room.item(
         1, "i1", "progress_activity", status="complete", details=[{"label": "Exit code", "value": "0"}], **thought
     )
-    tool = {"operationId": "write_document", "title": "Write document", "summary": "revision 1 → 2", "fields": ["body"]}
+    tool = {"operationId": "write_document", "title": "Write document", "summary": "state 1 → 2", "fields": ["body"]}
     room.item(1, "c1", "tool_activity", status="ok", result={"ok": True, "stateRevision": 2, "command": None}, **tool)
     document = {"documentKey": "plan", "title": "Plan", "author": "Mock Agent", "excerpt": "# Goals\n\n- one"}
     room.item(1, "r1", "document", revisionFrom=None, revisionTo=1, **document)
@@ -99,6 +99,43 @@ def test_nothing_is_wider_than_the_window(server: RoomServer, open_page: OpenPag
     for name in ("New chat", "Reset"):
         expect(chat.button(name)).to_be_in_viewport(ratio=1)
     expect(page.get_by_test_id("model-chip")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.requirement("page.narrow")
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_message_far_too_long_leaves_room_for_the_thread_and_for_the_buttons(
+    server: RoomServer, open_page: OpenPage, width: int
+) -> None:
+    page = open_page(server.origin, size={"width": width, "height": 844})
+    chat = ThreadPage(page).ready()
+    chat.field.fill("x" * 8_200)
+    heights = {
+        name: page.locator(name).bounding_box()["height"]  # type: ignore[index]
+        for name in (".composer", ".composer-row", ".count")
+    }
+    assert heights[".composer"] < 844 / 2, heights
+    assert heights[".composer-row"] < 80, heights
+    assert heights[".count"] < 30, heights
+    expect(chat.send_button).to_be_in_viewport(ratio=1)
+    expect(page.get_by_test_id("byte-count")).to_be_in_viewport(ratio=1)
+    expect(chat.field).to_have_accessible_description("Enter sends. Shift+Enter starts a new line.")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.requirement("page.narrow")
+def test_titles_and_summaries_are_whole_in_a_narrow_window(server: RoomServer, open_page: OpenPage) -> None:
+    page = open_page(server.origin, size=NARROW)
+    ThreadPage(page).ready()
+    title = "An issue whose title needs rather more room than a telephone has in one line"
+    server.room.emit({"op": "head", "set": {"issue": {"title": title}}})
+    fill(server)
+    summary = "cat notes/one.md notes/two.md notes/three.md | sort | uniq -c"
+    server.room.item(3, "i9", "progress_activity", status="complete", label="Shell command", summary=summary)
+    expect(page.locator(".strip-summary").last).to_have_text(summary)
+    cut = "(all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)"
+    assert page.locator(".issue-title, .strip-title, .strip-summary").evaluate_all(cut) == []
+    for name in ("New chat", "Reset"):
+        expect(page.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.requirement("page.keyboard")

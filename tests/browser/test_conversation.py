@@ -102,6 +102,37 @@ def test_prose_streams_as_markdown_and_the_turn_header_sums_up(chat: ThreadPage,
     chat.is_in("ready")
 
 
+@pytest.mark.requirement("page.stream")
+def test_a_turn_that_ends_without_a_word_says_that_there_is_no_answer(chat: ThreadPage, server: RoomServer) -> None:
+    silence = chat.page.get_by_test_id("no-answer")
+    chat.send("say nothing")
+    server.wait_for("message")
+    expect(chat.people).to_have_count(1)
+    expect(silence).to_be_hidden()
+    server.room.settle(1)
+    expect(silence).to_have_text("No answer")
+    chat.send("say something")
+    server.wait_for("message", count=2)
+    stream_reply(server, 2, PIECES)
+    server.room.settle(2)
+    chat.is_in("ready")
+    expect(silence).to_have_count(1)
+
+
+@pytest.mark.requirement("page.stream.reconnect")
+def test_an_agent_that_is_resumed_is_waited_for(chat: ThreadPage, server: RoomServer) -> None:
+    banner = chat.page.get_by_test_id("reconnect-banner")
+    server.room.emit({"op": "head", "set": {"connection": {"state": "reconnecting", "attempt": 2}}})
+    expect(banner).to_contain_text("Reconnecting to the agent…")
+    chat.is_in("reconnecting")
+    server.room.emit({"op": "head", "set": {"connection": {"state": "closed", "message": "Codex did not start."}}})
+    expect(banner).to_contain_text("Codex did not start.")
+    expect(banner.get_by_role("button", name="Try again")).to_be_enabled()
+    server.room.emit({"op": "head", "set": {"connection": {"state": "connected", "message": None}}})
+    expect(banner).to_be_hidden()
+    chat.is_in("ready")
+
+
 @pytest.mark.requirement("page.stream.reconnect")
 def test_a_line_cut_three_times_leaves_the_text_whole_and_once(chat: ThreadPage, server: RoomServer) -> None:
     chat.send("go")
@@ -224,7 +255,9 @@ def test_a_failure_is_announced_at_once_and_once(chat: ThreadPage, server: RoomS
     chat.send("go")
     server.wait_for("message")
     server.room.settle(1, state="failed", error={"code": "provider_error", "message": "The model is overloaded."})
-    expect(chat.page.get_by_test_id("turn-error")).to_contain_text("The model is overloaded. provider_error")
+    error = chat.page.get_by_test_id("turn-error")
+    expect(error).to_contain_text("The model is overloaded. provider_error")
+    expect(error).to_contain_text("Send the message again, or start a New chat.")
     assert chat.heard("assertive") == ["The turn failed. The model is overloaded."]
 
 
@@ -260,6 +293,21 @@ def test_a_reader_at_the_end_stays_there_and_one_who_scrolled_up_is_left_alone(
     jump.click()
     expect(chat.page.get_by_text("The very last words.")).to_be_in_viewport()
     expect(jump).to_be_hidden()
+
+
+@pytest.mark.requirement("page.scroll")
+def test_a_message_of_ones_own_is_in_sight_wherever_one_was_reading(chat: ThreadPage, server: RoomServer) -> None:
+    chat.send("go")
+    server.wait_for("message")
+    stream_reply(server, 1, ["A paragraph of some length.\n\n"] * 60)
+    server.room.settle(1)
+    chat.is_in("ready")
+    chat.page.mouse.move(700, 400)
+    chat.page.mouse.wheel(0, -2000)
+    expect(chat.page.get_by_test_id("jump-to-latest")).to_be_visible()
+    chat.send("and now this")
+    expect(chat.people.last).to_contain_text("and now this")
+    expect(chat.people.last).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.requirement("page.frame-cost")

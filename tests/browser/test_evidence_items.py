@@ -47,7 +47,7 @@ def card(chat: ThreadPage) -> Locator:
 @pytest.mark.requirement("page.items")
 def test_a_tool_strip_is_one_line_and_unfolds_its_facts_by_keyboard(chat: ThreadPage, server: RoomServer) -> None:
     server.room.submit("go")
-    strip = {"operationId": "report_progress", "title": "Report progress", "summary": "revision 2 → 3"}
+    strip = {"operationId": "report_progress", "title": "Report progress", "summary": "state 2 → 3"}
     server.room.item(1, "call-1", "tool_activity", status="ok", fields=["body"], result=RESULT, **strip)
     shown = chat.page.locator("[data-kind=tool_activity]")
     expect(shown).to_contain_text("Report progress")
@@ -69,7 +69,7 @@ def test_what_calls_leave_behind_is_told_apart(chat: ThreadPage, server: RoomSer
     document = {"documentKey": "plan", "title": "Project plan", "author": "Mock Agent", "excerpt": "# Goals"}
     room.item(1, "r2", "document", revisionFrom=1, revisionTo=2, **document)
     room.item(1, "r3", "denial", operationId="decide_approval", code="actor_role_denied", reason="Only the board may.")
-    deliverable = {"deliverableKind": "external ref", "byteSize": 2048, "registeredBy": "Mock Agent"}
+    deliverable = {"deliverableKind": "reference", "byteSize": 2048, "registeredBy": "Mock Agent"}
     room.item(1, "r4", "deliverable", filename="report.pdf", **deliverable)
     tasks = [{"identifier": "MCK-1043", "title": "Collect"}]
     room.item(1, "r5", "dependency", createdTasks=tasks, blockerEdges=["MCK-1043 blocks MCK-1042"])
@@ -86,7 +86,7 @@ def test_what_calls_leave_behind_is_told_apart(chat: ThreadPage, server: RoomSer
     expect(shown("document")).to_contain_text("revision 1 → 2")
     for words in ("decide_approval", "actor_role_denied", "Only the board may.", "did not change"):
         expect(shown("denial")).to_contain_text(words)
-    expect(shown("deliverable")).to_contain_text("2.0 KB")
+    expect(shown("deliverable")).to_contain_text("reference, 2.0 KB")
     expect(shown("dependency")).to_contain_text("MCK-1043 blocks MCK-1042")
     expect(shown("disposition")).to_contain_text("Issue is now done")
     expect(shown("record")).to_contain_text("manual at noon")
@@ -102,7 +102,9 @@ def test_what_calls_leave_behind_is_told_apart(chat: ThreadPage, server: RoomSer
 def test_an_approval_is_decided_on_its_card_with_a_note(
     chat: ThreadPage, server: RoomServer, card: Locator, button: str, outcome: str, label: str
 ) -> None:
-    ask(server, "approval", {"details": [{"label": "amount", "value": "250 EUR"}]}, title="budget_increase")
+    asked = {"details": [{"label": "amount", "value": "250 EUR"}]}
+    ask(server, "approval", asked, title="budget_increase")
+    expect(chat.field).to_have_attribute("placeholder", "Decide on the card, or write a message")
     chat.is_in("waiting")
     for words in ("Budget increase", "Waiting for you", "Amount", "250 EUR"):
         expect(card).to_contain_text(words)
@@ -114,9 +116,9 @@ def test_an_approval_is_decided_on_its_card_with_a_note(
     server.release("interaction")
     answer = {"interactionId": "approval-1", "outcome": outcome, "result": {"note": "With care."}}
     assert server.wait_for("interaction") == {"sessionId": "session-1", **answer}
-    resolve(server, "approval", outcome, label, reason="With care.")
-    expect(card).to_contain_text(label)
-    expect(card).to_contain_text("With care.")
+    resolve(server, "approval", outcome, label, reason="With care.", payload=asked)
+    for words in (label, "With care.", "Amount", "250 EUR"):
+        expect(card).to_contain_text(words)
     expect(card.get_by_role("button")).to_have_count(0)
     expect(card).to_be_focused()
 
@@ -174,6 +176,19 @@ def test_questions_are_answered_once_the_required_ones_are(server: RoomServer, c
     body = server.wait_for("interaction")
     assert (body["outcome"], body["result"]["answers"]) == ("answered", {"q1": "Board"})
     assert body["result"]["summary"] == ["Who reads it? Board"]
+
+
+@pytest.mark.requirement("page.cards")
+def test_a_question_keeps_what_was_asked_and_says_that_a_message_withdraws_it(
+    chat: ThreadPage, server: RoomServer, card: Locator
+) -> None:
+    ask(server, "questions", QUESTIONS)
+    expect(chat.field).to_have_attribute("placeholder", "Writing a message withdraws the question")
+    label, reason = "Superseded by a later comment", "You wrote a message instead."
+    resolve(server, "questions", "superseded_by_comment", label, payload=QUESTIONS, reason=reason)
+    for words in ("Please say.", "Who reads it?", "Anything else?", label, reason):
+        expect(card).to_contain_text(words)
+    expect(chat.field).to_have_attribute("placeholder", "Message Codex")
 
 
 @pytest.mark.requirement("page.cards")

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from cleanroom.cards import approval_card, interaction_card, interaction_state, summary_of
+from cleanroom.cards import Made, approval_card, interaction_card, interaction_state, records_of, summary_of
+from mockcore.port import Applied
 
 QUESTION: dict[str, Any] = {
     "id": "interaction-0001",
@@ -20,24 +21,25 @@ QUESTION: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("status", "result", "state", "label"),
+    ("status", "result", "state", "reason"),
     [
-        ("pending", None, "pending", "Waiting for you"),
-        ("answered", {"answers": {}}, "answered", "Answered"),
-        ("accepted", None, "accepted", "Accepted"),
-        ("rejected", {"reason": "no"}, "rejected", "Changes requested"),
-        ("expired", {"outcome": "stale_target"}, "stale_target", "Stale — target moved"),
-        ("expired", {"outcome": "superseded_by_comment"}, "superseded_by_comment", "Superseded by a later comment"),
-        ("expired", {"outcome": "issue_closed"}, "issue_closed", "Issue closed"),
-        ("expired", {"outcome": "made up"}, "expired", "Expired"),
-        ("expired", None, "expired", "Expired"),
+        ("pending", None, "pending", ""),
+        ("answered", {"answers": {}}, "answered", ""),
+        ("accepted", None, "accepted", ""),
+        ("rejected", {"reason": "no"}, "rejected", "no"),
+        ("expired", {"outcome": "stale_target"}, "stale_target", ""),
+        ("expired", {"outcome": "superseded_by_comment"}, "superseded_by_comment", "You wrote a message instead."),
+        ("expired", {"outcome": "issue_closed"}, "issue_closed", ""),
+        ("expired", {"outcome": "made up"}, "expired", ""),
+        ("expired", None, "expired", ""),
     ],
 )
-def test_a_card_names_the_state_of_its_interaction(status: str, result: Any, state: str, label: str) -> None:
+def test_a_card_names_the_state_of_its_interaction_and_why(status: str, result: Any, state: str, reason: str) -> None:
     entity = {**QUESTION, "status": status, "result": result}
     card = interaction_card(entity, at="2026-01-01T00:00:00Z")
     assert interaction_state(entity) == state
-    assert (card["state"], card["stateLabel"]) == (state, label)
+    assert (card["state"], card["reason"]) == (state, reason)
+    assert (card["prompt"], card["payload"]) == (QUESTION["prompt"], QUESTION["payload"])
 
 
 def test_fields_that_are_not_named_do_not_leave_with_a_card() -> None:
@@ -62,4 +64,56 @@ def test_a_decided_approval_shows_the_note_of_the_board() -> None:
         "decisionNote": "too much",
     }
     card = approval_card(entity, at="now")
-    assert (card["state"], card["stateLabel"], card["reason"]) == ("rejected", "Rejected", "too much")
+    assert (card["state"], card["reason"]) == ("rejected", "too much")
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("pending", "Only you can decide it."),
+        ("approved", "You approved this."),
+        ("rejected", "You rejected this."),
+        ("cancelled", "You cancelled this request."),
+        ("withdrawn", "This request is closed."),
+    ],
+)
+def test_an_approval_says_what_became_of_it_and_keeps_what_was_asked(status: str, words: str) -> None:
+    entity = {"id": "approval-0001", "type": "budget", "status": status, "payload": {"amount": 5}, "decisionNote": None}
+    card = approval_card(entity, at="now")
+    assert card["prompt"].endswith(words)
+    assert card["payload"] == {"amount": 5}
+
+
+def made(operation_id: str, entities: dict[str, dict[str, Any]]) -> Made:
+    applied = Applied(
+        command_id="command-0001",
+        command_kind=operation_id,
+        disposition="applied",
+        state_revision=2,
+        entity_refs=(),
+        scheduled_wake_ids=(),
+    )
+    return Made(
+        operation_id=operation_id,
+        call_id="call-1",
+        applied=applied,
+        entities=entities,
+        input={},
+        actor="Mock Agent",
+        task_id="task-1",
+        task_identifier="MCK-1",
+        at="now",
+    )
+
+
+def test_a_wake_says_when_it_is_due_in_the_time_of_the_company() -> None:
+    wake = {"id": "wake-0001", "reason": "manual", "dueAt": "2026-08-09T00:00:33.000Z"}
+    (record,) = records_of(made("schedule_wake", {"wake:wake-0001": wake}))
+    assert record["label"] == "Wake scheduled"
+    assert record["body"] == "manual, in company time 9 Aug 2026, 00:00:33"
+
+
+def test_a_deliverable_is_a_reference() -> None:
+    artifact = {"id": "artifact-0001", "filename": "report.md", "byteSize": 21}
+    (record,) = records_of(made("register_deliverable", {"artifact:artifact-0001": artifact}))
+    assert (record["deliverableKind"], record["byteSize"]) == ("reference", 21)

@@ -84,7 +84,7 @@ def tool_call(turn: int, call: int, **outcome: Any) -> list[Draft]:
     }
     done = {
         "ok": True,
-        "summary": f"revision {call} → {call + 1}",
+        "summary": f"state {call} → {call + 1}",
         "beforeRevision": call,
         "stateRevision": call + 1,
         "authorizationId": f"semantic-auth-{call:06}",

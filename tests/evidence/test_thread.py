@@ -237,7 +237,19 @@ def test_a_stop_is_one_line_that_its_acknowledgement_replaces():
         ours("item.completed", "turn-1", kind="interrupt_acknowledgement", status=status)
         for status in ("queued", "acknowledged")
     ]
-    assert only_item(*drafts)["summary"] == "Stop requested; waiting for Codex"
+    assert items_of(view_of(submitted(1), *drafts))[1]["summary"] == "Stop requested; waiting for Codex"
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [("interrupted", "Stopped"), ("failed", "Stopped"), ("completed", "Codex had already finished")],
+)
+def test_a_stop_waits_for_nothing_once_its_turn_has_ended(ending, words):
+    asked = ours("item.completed", "turn-1", kind="interrupt_acknowledgement", status="acknowledged")
+    ended = runner(f"turn.{ending}", "turn-1")
+    for drafts in ([asked, ended], [ended, asked]):
+        items = items_of(view_of(submitted(1), *drafts))
+        assert [item["summary"] for item in items[1:]] == [words]
 
 
 def test_usage_is_a_fact_of_the_session_and_no_item():
@@ -310,7 +322,7 @@ RECORDS = {
     "document": {"documentKey": "plan", "title": "Plan", "revisionFrom": 1, "revisionTo": 2, "excerpt": "…"},
     "deliverable": {
         "filename": "a.pdf",
-        "deliverableKind": "external ref",
+        "deliverableKind": "reference",
         "byteSize": 9,
         "registeredBy": "Mock Agent",
     },
@@ -487,6 +499,26 @@ def test_an_answer_finds_its_card_whatever_turn_it_comes_from_and_moves_the_issu
     assert items_of(view)[1]["state"] == "accepted"
     assert view["composer"]["state"] == "ready"
     assert "secretField" not in view["issue"]
+
+
+def test_what_an_answer_made_stands_in_the_turn_of_the_answer():
+    made = {"kind": "dependency", "createdTasks": [{"identifier": "MCK-2", "title": "Two"}], "blockerEdges": []}
+    answered = ours(
+        "interaction.response.resolved",
+        "turn-2",
+        card=card(state="accepted"),
+        records=[made | {"companyId": "c"}, {"kind": "unheard_of"}],
+    )
+    asked = ours("interaction.request.materialized", "turn-1", card=card())
+    drafts = [submitted(1), asked, runner("turn.completed", "turn-1"), answered, submitted(2, hidden=True)]
+    view = view_of(*drafts)
+    assert items_of(view)[1]["state"] == "accepted"
+    (record,) = items_of(view, "turn-2")
+    assert (record["kind"], record["createdTasks"]) == ("dependency", made["createdTasks"])
+    assert record["id"] == "answer-4:1"
+    assert "companyId" not in record
+    assert view["turns"][1]["state"] == "submitted"
+    assert view["turns"][1]["toolCallCount"] == 0
 
 
 def test_the_issue_header_moves_by_named_fields():

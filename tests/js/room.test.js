@@ -117,6 +117,45 @@ test('another tab gets nothing back, and a turn that ends well gives nothing bac
   assert.equal(room.draft.value, '')
 })
 
+test('a message that was never confirmed and arrived all the same leaves the composer again', async () => {
+  const { room, feed } = await sending('hello', refusal('network'))
+  assert.equal(room.draft.value, 'hello')
+  room.write('hello\n\nand then')
+  feed(submitted)
+  assert.equal(room.draft.value, 'and then')
+  assert.equal(room.returned.value, false)
+  assert.equal(room.problem.value, null)
+  feed(frame(1, failed))
+  assert.equal(room.draft.value, 'hello\n\nand then', 'its turn failed: this tab had sent it')
+})
+
+test('a message that arrived before its answer got lost is not given back at all', async () => {
+  const { room, feed, answers } = await enter()
+  let lose
+  answers.push(new Promise((_, reject) => (lose = reject)))
+  room.write('hello')
+  const sent = room.send()
+  feed(submitted)
+  lose(refusal('timeout'))
+  await sent
+  assert.equal(room.draft.value, '')
+  assert.equal(room.pending.value, null)
+  assert.equal(room.problem.value, null)
+})
+
+test('a returned message stays when another one arrives, when it was refused, and when it was edited', async () => {
+  const unheard = await sending('hello', refusal('network'))
+  unheard.feed(frame(0, turn(1, { state: 'submitted' }), said(1, 'from another tab')))
+  assert.equal(unheard.room.draft.value, 'hello')
+  const refused = await sending('hello', refusal('turn_active'))
+  refused.feed(submitted)
+  assert.equal(refused.room.draft.value, 'hello')
+  const edited = await sending('hello', refusal('network'))
+  edited.room.write('hello, world')
+  edited.feed(submitted)
+  assert.equal(edited.room.draft.value, 'hello, world')
+})
+
 test('nothing is sent that is blank, too large, or not the time for', async () => {
   const { room, calls, feed } = await enter()
   for (const text of ['', ' \n ', '\u200b', 'é'.repeat(4097)]) {

@@ -1,8 +1,8 @@
 // Routes, drafts, words and the rail.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createDrafts, withReturned } from '../../cleanroom/static/cleanroom/draft.js'
-import { duration, turnFacts, visible, words } from '../../cleanroom/static/cleanroom/format.js'
+import { createDrafts, withoutReturned, withReturned } from '../../cleanroom/static/cleanroom/draft.js'
+import { duration, fileSize, turnFacts, visible, words } from '../../cleanroom/static/cleanroom/format.js'
 import { railText } from '../../cleanroom/static/cleanroom/rail.js'
 import { parseRoute } from '../../cleanroom/static/cleanroom/route.js'
 import { createMemory } from '../../cleanroom/static/cleanroom/storage.js'
@@ -25,15 +25,18 @@ test('every other address leads nowhere, so that the page can go to the chat', (
   }
 })
 
-test('a draft is kept per session, and those of other rooms are dropped', () => {
+test('a draft is kept per session, and only the newest eight are', () => {
   const held = storage()
   const drafts = createDrafts(createMemory(held))
-  drafts.save('session-1', 'half a thought')
-  drafts.save('session-2', 'another')
-  drafts.prune('session-2')
-  assert.equal(drafts.load('session-1'), '')
-  assert.equal(drafts.load('session-2'), 'another')
-  drafts.save('session-2', '')
+  const keptOf = (count) => Array.from({ length: count }, (_, place) => drafts.load(`session-${place + 1}`)).join(' ')
+  for (let place = 1; place <= 10; place += 1) drafts.save(`session-${place}`, `text-${place}`)
+  drafts.save('session-2', 'newer')
+  drafts.prune('session-10')
+  assert.equal(keptOf(10), ' newer  text-4 text-5 text-6 text-7 text-8 text-9 text-10')
+  drafts.prune('session-11')
+  assert.equal(drafts.load('session-4'), '', 'the room one is in has a place')
+  for (let place = 1; place <= 10; place += 1) drafts.save(`session-${place}`, '')
+  drafts.prune('session-11')
   assert.deepEqual(Object.keys(held), [])
 })
 
@@ -44,6 +47,12 @@ test('a storage that fails, or is not there, costs the memory and nothing else',
     drafts.prune('session-1')
     assert.equal(drafts.load('session-1'), '')
   }
+})
+
+test('a message that had arrived after all is taken out again, and nothing else is', () => {
+  assert.equal(withoutReturned('first', 'first'), '')
+  assert.equal(withoutReturned('first\n\nsecond', 'first'), 'second')
+  assert.equal(withoutReturned('first, edited', 'first'), 'first, edited')
 })
 
 test('a message that comes back never costs what was typed since', () => {
@@ -66,6 +75,7 @@ test('durations and turn facts are short words', () => {
   assert.deepEqual(turnFacts({ ...turn, stoppedByUser: false, toolCallCount: 1 }), ['12 s', '1 tool', 'stopped'])
   assert.deepEqual(turnFacts({ state: 'failed', durationMs: null, toolCallCount: 0, items: [] }), ['failed'])
   assert.equal(words('in_progress'), 'In progress')
+  assert.deepEqual([1, 21, 2048].map(fileSize), ['1 byte', '21 bytes', '2.0 KB'])
 })
 
 test('characters that hide or turn text around are drawn as escapes', () => {

@@ -57,6 +57,13 @@ export function pendingCard(view) {
   return null
 }
 
+/** Whether a message would withdraw a question that still waits; an approval outlives it. @param {any} view */
+export function messageWithdraws(view) {
+  const asks = (/** @type {any} */ item) =>
+    item.kind === 'interaction' && item.state === 'pending' && item.interactionKind !== 'approval'
+  return view.turns.some((/** @type {any} */ turn) => turn.items.some(asks))
+}
+
 /** @param {string} state @param {string} helper @param {Partial<Composer>} [more] @returns {Composer} */
 function composer(state, helper, more = {}) {
   return { state, helper, reason: null, pendingInteractionId: null, ...more }

@@ -23,7 +23,7 @@ export function words(value) {
 
 /** @param {number} bytes */
 export function fileSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`
+  if (bytes < 1024) return plural(bytes, 'byte')
   if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KB`
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`
 }

@@ -7,7 +7,7 @@ import { createAnswers } from './answers.js'
 import { ApiError } from './api.js'
 import { isBlank, utf8Bytes } from './bytes.js'
 import { activeTurn } from './composer.js'
-import { withReturned } from './draft.js'
+import { withReturned, withoutReturned } from './draft.js'
 import { isOver, problemOf } from './problems.js'
 import { applyFrame, fromPayload } from './session_state.js'
 import { SESSION_KEY } from './storage.js'
@@ -34,6 +34,7 @@ import { createStore } from './store.js'
  */
 
 const RECONNECTED_MS = 3_000 // source: reference B section 1.12
+const UNHEARD = new Set(['network', 'timeout']) // the server may have taken what it never confirmed
 const TAKES_MESSAGES = new Set(['ready', 'waiting', 'unavailable']) // a message starts an agent that is gone anew
 
 /** @param {Parts} parts */
@@ -56,6 +57,7 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
   /** @type {Session} */ let session
   /** @type {import('./stream.js').Stream | null} */ let stream = null
   /** @type {{ turnId: string, text: string } | null} */ let lastSent = null
+  /** @type {{ text: string, ordinal: number } | null} */ let doubt = null // given back, but it may have arrived
   let generation = 0 // moves with every room: what an older one still answers is dropped
 
   // ---------------------------------------------------------------- entering and leaving a room
@@ -77,14 +79,17 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
 
   /** @param {any} payload */
   function enter(payload) {
-    const moved = session !== undefined && session.sessionId !== payload.sessionId
-    const typed = moved ? draft.peek() : '' // what was typed moves along with the person
+    const left = session && session.sessionId !== payload.sessionId ? session.sessionId : ''
+    const typed = left ? draft.peek() : '' // what was typed moves along with the person
+    const own = drafts.load(payload.sessionId)
+    if (typed && !own) drafts.save(left, '')
     session = fromPayload(payload)
+    lastSent = doubt = null
     memory.write(SESSION_KEY, session.sessionId)
     drafts.prune(session.sessionId)
     batch(() => {
       store.publish(session)
-      write(drafts.load(session.sessionId) || typed)
+      write(own || typed)
       answers.clear()
       pending.value = problem.value = gone.value = failure.value = null
       returned.value = stopping.value = false
@@ -142,6 +147,7 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
   /** @param {Session} before */
   function changed(before) {
     say(announcement(before, session))
+    settleDoubt()
     const active = activeTurn(before.view)
     if (active && activeTurn(session.view)?.id !== active.id) turnEnded(active.id)
     settlePending()
@@ -153,6 +159,26 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
     stopping.value = false
     const turn = session.view.turns.find(({ id }) => id === turnId)
     if (turn?.state === 'failed' && lastSent?.turnId === turnId) giveBack(lastSent.text)
+  }
+
+  /** A message that was given back for want of an answer had arrived after all. */
+  function settleDoubt() {
+    const turn = doubt && arrived(doubt)
+    if (!doubt || !turn) return
+    const { text } = doubt
+    doubt = null
+    if (turn.state === 'failed') return // it would come back at once
+    lastSent = { turnId: turn.id, text }
+    batch(() => {
+      write(withoutReturned(draft.peek(), text))
+      returned.value = false
+      problem.value = null
+    })
+  }
+
+  /** The turn that a message began, once the stream has shown it. @param {{ text: string, ordinal: number }} message */
+  function arrived({ text, ordinal }) {
+    return session.view.turns.find((turn) => turn.ordinal > ordinal && turn.items.some((item) => isSaid(item, text)))
   }
 
   function settlePending() {
@@ -200,18 +226,26 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
   async function send() {
     if (!maySend.peek()) return
     const text = draft.peek()
+    const ordinal = Math.max(0, ...session.view.turns.map((turn) => turn.ordinal))
+    doubt = null
     batch(() => {
-      const ordinal = Math.max(0, ...session.view.turns.map((turn) => turn.ordinal))
       pending.value = { text, at: now(), ordinal, cursor: null }
       draft.value = '' // kept in the memory until the server has the message
       returned.value = false
     })
     await acting(
       async (isMine) => {
-        const { turn, cursor } = await api.send(session.sessionId, text)
+        const { turn, cursor } = await api.send(session.sessionId, text).catch((error) => {
+          const begun = isMine() && isUnheard(error) && arrived({ text, ordinal })
+          if (!begun) throw error
+          return { turn: begun, cursor: session.cursor }
+        })
         if (isMine()) sent({ turnId: turn.id, text, cursor })
       },
-      () => giveBack(text),
+      ({ code }) => {
+        giveBack(text)
+        if (UNHEARD.has(code)) doubt = { text, ordinal }
+      },
     )
   }
 
@@ -275,7 +309,7 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
     else say({ assertive: refusal.text })
   }
 
-  /** @param {(isMine: () => boolean) => Promise<unknown>} act @param {() => void} undo */
+  /** @param {(isMine: () => boolean) => Promise<unknown>} act @param {(shown: Shown) => void} undo */
   async function acting(act, undo) {
     const mine = generation
     problem.value = null
@@ -286,9 +320,9 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
     }
   }
 
-  /** @param {Shown} shown @param {() => void} undo */
+  /** @param {Shown} shown @param {(shown: Shown) => void} undo */
   function refused(shown, undo) {
-    undo()
+    undo(shown)
     if (shown.code === 'unknown_session') return leave(shown.code)
     problem.value = shown
     return say({ assertive: shown.text })
@@ -358,6 +392,16 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
 }
 
 /** @typedef {ReturnType<typeof createRoom>} Room */
+
+/** @param {import('./types.js').Item} item @param {string} text */
+function isSaid({ kind, body }, text) {
+  return kind === 'user_message' && body === text
+}
+
+/** @param {unknown} error */
+function isUnheard(error) {
+  return error instanceof ApiError && UNHEARD.has(error.code)
+}
 
 /** @param {string} code */
 function unlessCode(code) {

@@ -9,6 +9,8 @@ import { activeTurn, composerOf } from './composer.js'
 /** @typedef {import('./types.js').Item} Item */
 /** @typedef {import('./types.js').Op} Op */
 
+const STOPPED = 'Stopped'
+const TOO_LATE = 'Codex had already finished'
 const ENDED_TURN = new Set(['completed', 'interrupted', 'failed'])
 const MESSAGES = new Set(['user_message', 'agent_message'])
 const TOOL_CALL = new Set(['tool_activity', 'denial'])
@@ -60,13 +62,16 @@ function head(view, { set }) {
 function turn(view, { turn: change }) {
   return withTurn(view, change.id, change.at, (held) => {
     const next = { ...held, ...change, items: held.items }
-    return ENDED_TURN.has(next.state) ? { ...next, items: next.items.map(settled) } : next
+    return ENDED_TURN.has(next.state)
+      ? { ...next, items: next.items.map((/** @type {Item} */ one) => stopped(next, settled(one))) }
+      : next
   })
 }
 
 /** @param {any} view @param {Op} op */
-function item(view, { turnId, item: next }) {
-  return withTurn(view, homeOf(view, turnId, next), next.at, (held) => {
+function item(view, { turnId, item: given }) {
+  return withTurn(view, homeOf(view, turnId, given), given.at, (held) => {
+    const next = stopped(held, given)
     const place = placeOf(held.items, next.id)
     if (place >= 0) return { ...held, items: replaced(held.items, place, { ...next, at: held.items[place].at }) }
     const toolCallCount = (held.toolCallCount ?? 0) + Number(TOOL_CALL.has(next.kind))
@@ -131,6 +136,13 @@ function homeOf(view, turnId, next) {
   if (next.kind !== 'interaction') return turnId
   const home = view.turns.find((/** @type {Turn} */ held) => placeOf(held.items, next.id) >= 0)
   return home?.id ?? turnId
+}
+
+/** A Stop waits for nothing in a turn that has ended; its acknowledgement may come before the end or after it.
+ * @param {Turn} turn @param {Item} held @returns {Item} */
+function stopped({ id, state }, held) {
+  if (held.id !== `stop-${id}` || !ENDED_TURN.has(state)) return held
+  return { ...held, summary: state === 'completed' ? TOO_LATE : STOPPED }
 }
 
 /** Nothing streams or runs in a turn that has ended, whatever cut it. @param {Item} held @returns {Item} */

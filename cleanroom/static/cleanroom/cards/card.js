@@ -3,9 +3,11 @@
 import { useRef } from 'preact/hooks'
 import { html, useRoom } from '../html.js'
 import { visible, words } from '../format.js'
+import { Facts } from '../components/facts.js'
 import { Markdown } from '../components/markdown_view.js'
 import { Alert, Question, Shield } from '../components/icons.js'
 import { Approval } from './approval.js'
+import { askedOf } from './asked.js'
 import { Checkbox } from './checkbox.js'
 import { Confirmation } from './confirmation.js'
 import { Questions } from './questions.js'
@@ -88,12 +90,12 @@ function Refused({ shown }) {
   `
 }
 
-/** @param {{ item: any }} props */
+/** What was asked stays readable beside what became of it. @param {{ item: any }} props */
 function Resolved({ item }) {
   /** @type {string[]} */ const lines = item.resolvedSummary ?? []
-  if (!lines.length && !item.reason) return null
   return html`
     <div class="resolved">
+      <${Facts} facts=${askedOf(item)} />
       ${lines.map((line) => html`<p dir="auto">${visible(line)}</p>`)}
       ${item.reason ? html`<p dir="auto">${visible(item.reason)}</p>` : null}
     </div>

@@ -16,7 +16,7 @@ export function Banner() {
     `
   }
   if (room.busy.value === 'reconnect' || connection.state === 'reconnecting') {
-    return html`<${Bar} tone="warn" text="Starting the agent again. Your conversation stays as it is…" />`
+    return html`<${Bar} tone="warn" text="Reconnecting to the agent… Your conversation stays as it is." />`
   }
   if (connection.state === 'closed') {
     return html`

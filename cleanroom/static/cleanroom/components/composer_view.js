@@ -4,6 +4,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { html, useRoom } from '../html.js'
 import { counter } from '../bytes.js'
+import { messageWithdraws } from '../composer.js'
 import { Send, Stop } from './icons.js'
 
 /** @param {{ onSent: () => void }} props */
@@ -21,18 +22,19 @@ export function Composer({ onSent }) {
     room.send()
     onSent()
   }
+  const placeholder = placeholderOf(state, session.view)
   const onSubmit = (/** @type {Event} */ event) => stopEvent(event, send)
   return html`
     <form class="composer" data-composer-state=${state} onSubmit=${onSubmit}>
       <label class="hidden-visually" for="message">Message to Codex</label>
-      <div class="grow" data-text=${`${room.draft.value}\n`}>
+      <div class="grow" data-text=${`${room.draft.value || placeholder}\n`}>
         <textarea
           ref=${field}
           id="message"
           name="message"
           rows="1"
           dir="auto"
-          placeholder=${PLACEHOLDERS[state] ?? PLACEHOLDERS.ready}
+          placeholder=${placeholder}
           aria-describedby="composer-helper"
           aria-invalid=${count.over ? 'true' : null}
           value=${room.draft.value}
@@ -72,7 +74,14 @@ function StopButton({ state }) {
 const PLACEHOLDERS = {
   ready: 'Message Codex',
   streaming: 'Write the next message while Codex works',
-  waiting: 'Answer on the card, or write instead',
+  waiting: 'Decide on the card, or write a message',
+}
+const WITHDRAWS = 'Writing a message withdraws the question'
+
+/** @param {string} state @param {import('../types.js').View} view */
+function placeholderOf(state, view) {
+  if (state === 'waiting' && messageWithdraws(view)) return WITHDRAWS
+  return PLACEHOLDERS[state] ?? PLACEHOLDERS.ready
 }
 
 /** @param {import('../room.js').Room} room @param {import('../types.js').Composer} composer */

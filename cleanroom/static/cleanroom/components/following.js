@@ -8,41 +8,48 @@ import { Down } from './icons.js'
 const AT_END_PX = 80
 const FAR_PX = 300 // source: reference B section 1.12
 
+/** @typedef {{ scrollHeight: number, clientHeight: number, scrollTop: number }} Scroller */
+
 export function useFollowing() {
-  const following = useMemo(createFollowing, [])
-  useEffect(following.watch, [])
+  const following = useMemo(() => createFollowing(document.documentElement), [])
+  useEffect(() => watch(following), [])
   return following
 }
 
-function createFollowing() {
+/** @param {Scroller} page */
+export function createFollowing(page) {
   const far = signal(false)
   let atEnd = true
-  const distance = () => {
-    const { scrollHeight, clientHeight, scrollTop } = document.documentElement
-    return scrollHeight - clientHeight - scrollTop
+  let top = page.scrollTop // where the page stood when last looked at
+  const distance = () => page.scrollHeight - page.clientHeight - page.scrollTop
+  const measure = () => {
+    top = page.scrollTop
+    far.value = distance() > FAR_PX
   }
   const toEnd = () => {
     atEnd = true
-    window.scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })
+    page.scrollTop = page.scrollHeight
+    measure()
   }
-  const look = () => {
-    atEnd = distance() <= AT_END_PX
-    far.value = distance() > FAR_PX
+  /** Only moving up leaves the end: the event of a scroll of ours may come after the thread has grown again. */
+  const scrolled = () => {
+    if (distance() <= AT_END_PX) atEnd = true
+    else if (page.scrollTop < top) atEnd = false
+    measure()
   }
-  const grown = () => {
-    if (atEnd) toEnd()
-    far.value = distance() > FAR_PX
+  const grown = () => (atEnd ? toEnd() : measure())
+  return { far, toEnd, scrolled, grown }
+}
+
+/** @param {ReturnType<typeof createFollowing>} following */
+function watch({ scrolled, grown }) {
+  const observer = new ResizeObserver(grown)
+  observer.observe(document.body) // the dock grows too
+  addEventListener('scroll', scrolled, { passive: true })
+  return () => {
+    observer.disconnect()
+    removeEventListener('scroll', scrolled)
   }
-  const watch = () => {
-    const observer = new ResizeObserver(grown)
-    observer.observe(document.body) // the dock grows too
-    addEventListener('scroll', look, { passive: true })
-    return () => {
-      observer.disconnect()
-      removeEventListener('scroll', look)
-    }
-  }
-  return { far, toEnd, watch }
 }
 
 /** @param {{ following: ReturnType<typeof createFollowing> }} props */

@@ -58,12 +58,14 @@ export function Deliverable({ item }) {
   return html`
     <${RecordCard} kind="deliverable" mark=${Doc} label="Deliverable" by=${item.registeredBy}>
       <p class="record-title"><code>${visible(item.filename)}</code></p>
-      <footer class="record-foot">
-        <span>${item.deliverableKind}</span>
-        ${typeof item.byteSize === 'number' ? html`<span>${fileSize(item.byteSize)}</span>` : null}
-      </footer>
+      <footer class="record-foot">${[item.deliverableKind, sizeOf(item)].filter(Boolean).join(', ')}</footer>
     <//>
   `
+}
+
+/** @param {any} item */
+function sizeOf({ byteSize }) {
+  return typeof byteSize === 'number' ? fileSize(byteSize) : ''
 }
 
 /** @param {{ item: any }} props */
