@@ -1,4 +1,4 @@
-"""Plans that ask the board: questions, confirmations, choices, approvals; and what to do with the answers.
+"""Plans that ask the board: questions, confirmations, choices, approvals.
 
 Card payloads have the fields of reference B section 1.10, so the page can draw every kind.
 """
@@ -8,25 +8,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cleanroom.rehearsal.conversation import Exchange
+from cleanroom.rehearsal.phrasing import OPEN_QUESTIONS, confirmation_from, question_from, subject_of
 from cleanroom.rehearsal.prose import reference, refused, revision_note
 from cleanroom.rehearsal.reply import Call, Memory, Plan, Said, one
-from cleanroom.rehearsal.words import Clause, in_words, one_sentence, shortened, turned_around
+from cleanroom.rehearsal.words import Clause, in_words, one_sentence
 
-ASKING_TOOLS = ("request_human_input", "request_approval")
+WAYS_ON = ("Read the issue, then record a status", "Write a short project plan", "Wait for my next message")
 
 
 def ask_question(clause: Clause, memory: Memory) -> Plan:
-    prompt = prompt_of(clause) or "What should I do next on this issue?"
+    """Ask one question with the choices given. One without a subject offers ways to go on, and room for other words."""
+    prompt = question_from(clause)
     question: dict[str, Any] = {"id": "q1", "prompt": prompt, "required": True}
+    questions = [question]
     if clause.options:
         question["options"] = numbered(clause.options, "o", "label")
-    payload = {"questions": [question], "submitLabel": "Submit answers"}
+    elif prompt in OPEN_QUESTIONS:
+        question |= {"options": numbered(WAYS_ON, "o", "label"), "required": False}
+        questions.append({"id": "q2", "prompt": "Or in your own words", "required": False})
+    payload = {"questions": questions, "submitLabel": "Submit answers"}
     return (yield from ask(memory, kind="questions", title="A question for you", prompt=prompt, payload=payload))
 
 
 def ask_confirmation(clause: Clause, memory: Memory) -> Plan:
-    prompt = prompt_of(clause) or "May I go on?"
+    prompt = confirmation_from(clause)
     payload = {"targetSummary": prompt, "acceptLabel": "Yes, go on", "rejectLabel": "No", "requireRejectReason": True}
     return (yield from ask(memory, kind="confirmation", title="Please confirm", prompt=prompt, payload=payload))
 
@@ -81,19 +86,14 @@ def ask(memory: Memory, *, kind: str, title: str, prompt: str, payload: Mapping[
 
 
 def request_approval(clause: Clause, memory: Memory) -> Plan:
-    wanted = clause.exact or clause.about or "the next step on this issue"
-    payload = {
-        "title": shortened(one_sentence(wanted), limit=200),
-        "summary": f"The board is asked to approve: {wanted}",
-    }
-    arguments = {"approvalType": "board_decision", "payload": payload}
-    asked = yield from one(Call(name="request_approval", arguments=arguments))
+    """Ask for the board's decision; the subject is the kind of approval as well, since the card is headed by it."""
+    subject = subject_of(clause) or "The next step on this issue"
+    payload = {"title": subject, "summary": one_sentence(f"The board is asked to approve: {subject}")}
+    asked = yield from one(Call(name="request_approval", arguments={"approvalType": subject, "payload": payload}))
     if not asked.ok:
         return Said(text=refused(asked))
     memory.approval_id = reference(asked, "approval")
-    return Said(
-        text=f"I requested the board's approval for “{shortened(wanted)}”{revision_note(asked)}. {waiting(memory)}"
-    )
+    return Said(text=f"I requested the board's approval: “{subject}”{revision_note(asked)}. {waiting(memory)}")
 
 
 def waiting(memory: Memory) -> str:
@@ -131,73 +131,3 @@ def newest_approval(value: Mapping[str, Any]) -> str:
     approvals = [a for a in value.get("approvals") or [] if isinstance(a, Mapping)]
     pending = [a for a in approvals if a.get("status") == "pending"] or approvals
     return str(pending[-1].get("id", "")) if pending else ""
-
-
-# ---------------------------------------------------------------- answers
-def answer_in_words(answer: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    """Say what the board answered: the outcome, unless it is a plain answer, and the labels chosen or words typed.
-
-    `answer` is the message of the session; `asked` are the arguments of the call that asked, for the labels.
-    """
-    labels = labels_in(asked.get("payload"))
-    chosen = in_words([labels.get(words, words) for words in leaves(answer.get("result"))])
-    outcome = str(answer.get("outcome") or answer.get("decision") or "answered")
-    if outcome == "answered":
-        return chosen or outcome
-    return f"{outcome}: {chosen}" if chosen else outcome
-
-
-def labels_in(payload: Any) -> dict[str, str]:
-    """Return option, task or item id to label, of whatever a card offered."""
-    if isinstance(payload, list):
-        return {key: label for part in payload for key, label in labels_in(part).items()}
-    if not isinstance(payload, Mapping):
-        return {}
-    found = {key: label for part in payload.values() for key, label in labels_in(part).items()}
-    label = payload.get("label") or payload.get("title")
-    if isinstance(payload.get("id"), str) and isinstance(label, str):
-        found[payload["id"]] = label
-    return found
-
-
-def leaves(result: Any) -> list[str]:
-    """Return every answer in a result, in order, whatever shape the page gave it; ids and notes about it left out."""
-    if isinstance(result, str):
-        return [result] if result.strip() else []
-    if isinstance(result, bool | int | float):
-        return [str(result)]
-    if isinstance(result, list):
-        return [words for part in result for words in leaves(part)]
-    if isinstance(result, Mapping):
-        verdict = result.get("verdict")
-        if isinstance(verdict, str) and isinstance(result.get("id"), str):
-            return [f"{result['id']}: {verdict}"]
-        skipped = ("outcome", "schema", "id", "questionId", "supersededBy", "summary")
-        return [words for key, part in result.items() if key not in skipped for words in leaves(part)]
-    return []
-
-
-def asking_exchange(earlier: tuple[Exchange, ...]) -> Exchange | None:
-    """Return the newest exchange in which the board was asked something."""
-    return next((e for e in reversed(earlier) if any(r.name in ASKING_TOOLS for r in e.results)), None)
-
-
-def asked_arguments(exchange: Exchange) -> Mapping[str, Any]:
-    """Return the arguments of the call that asked. Cards of one message are answered in the order asked."""
-    return next((r.arguments for r in reversed(exchange.results) if r.name in ASKING_TOOLS), {})
-
-
-def prompt_of(clause: Clause) -> str:
-    """Return the question itself: quoted, or the words between "ask me" and the choices, said back to the person."""
-    if clause.quoted and len(clause.quoted) == 1:
-        return clause.quoted[0]
-    words = clause.tail
-    if clause.after_colon and clause.options:
-        words = clause.tail.split(":", 1)[0]
-    elif clause.after_colon:
-        words = clause.after_colon
-    words = turned_around(words.strip(" ,.;:\n")).removeprefix("that ").removeprefix("about ").strip()
-    if not words:
-        return ""
-    words = words.rstrip("?.! ")
-    return shortened(words[0].upper() + words[1:], limit=2000) + "?"

@@ -63,6 +63,7 @@ class Exchange:
     results: tuple[Result, ...] = ()
     spoken: bool = False
     late_denial: Mapping[str, Any] | None = None
+    denied_name: str = ""  # the tool that the late denial is about
 
     @property
     def awaits_denial(self) -> bool:
@@ -126,12 +127,13 @@ def with_denial(exchange: Exchange, note: Mapping[str, Any]) -> Exchange:
     """Give a denial that came as a message to the call it is about: the newest one Codex did not know."""
     data = note if isinstance(note.get("denial"), Mapping) else {"ok": False, "denial": note}
     results = list(exchange.results)
+    name = str(note.get("operationId") or (results[-1].name if results else ""))
     for index in reversed(range(len(results))):
-        if results[index].unknown_to_agent and note.get("operationId", results[index].name) == results[index].name:
+        if results[index].unknown_to_agent and name == results[index].name:
             results[index] = replace(results[index], output=json.dumps(data), data=data)
             break
     late = data["denial"] if exchange.spoken else None
-    return replace(exchange, results=tuple(results), late_denial=late)
+    return replace(exchange, results=tuple(results), late_denial=late, denied_name=name)
 
 
 def result_of(item: Mapping[str, Any], output: str) -> Result:
@@ -149,6 +151,26 @@ def offered_tools(tools: Any) -> dict[str, Mapping[str, Any]]:
             schema = tool.get("parameters")
             found[tool["name"]] = schema if isinstance(schema, Mapping) else {}
     return found
+
+
+def known_identifiers(conversation: Conversation) -> dict[str, str]:
+    """Return task id to the identifier people use (`task-0001` to `MCK-4460`), of every task that any result showed."""
+    found: dict[str, str] = {}
+    for exchange in conversation.exchanges:
+        for result in exchange.results:
+            found |= identifiers_in(result.data)
+    return found
+
+
+def identifiers_in(data: Any) -> dict[str, str]:
+    if isinstance(data, Mapping):
+        found = {key: name for part in data.values() for key, name in identifiers_in(part).items()}
+        if isinstance(data.get("id"), str) and isinstance(data.get("identifier"), str):
+            found[data["id"]] = data["identifier"]
+        return found
+    if isinstance(data, list):
+        return {key: name for part in data for key, name in identifiers_in(part).items()}
+    return {}
 
 
 def is_output(item: Mapping[str, Any]) -> bool:

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cleanroom.rehearsal.asking import answer_in_words, asked_arguments, asking_exchange
-from cleanroom.rehearsal.conversation import Conversation, Exchange, Result, read
-from cleanroom.rehearsal.intents import INTENTS
-from cleanroom.rehearsal.prose import as_quote, denied
+from cleanroom.rehearsal.answers import NO, Answer, asked_in, asking_index, from_card, from_words, is_choice
+from cleanroom.rehearsal.conversation import Conversation, Exchange, Result, known_identifiers, read
+from cleanroom.rehearsal.phrasing import OPEN_QUESTIONS
+from cleanroom.rehearsal.prose import denied, with_identifiers
 from cleanroom.rehearsal.reply import Call, Memory, Plan, Reply, Said
 from cleanroom.rehearsal.steps import Step, find_steps
-from cleanroom.rehearsal.words import in_words, shortened
+from cleanroom.rehearsal.talk import is_small_talk, small_talk
+from cleanroom.rehearsal.words import in_words
 
-WHO = "I am the rehearsal model: rules, not a language model."
 KEYED_BUT_WITHHELD = ("decide_approval", "control_workspace_service")  # their schema is never in a request
-GREETING = re.compile(r"^\s*(?:hi|hello|hey|good (?:morning|day|evening)|thanks|thank you)\b", re.IGNORECASE)
-HELP = re.compile(r"\b(?:help|what can you do|who are you|what are you|which commands)\b", re.IGNORECASE)
+TELLS_THE_ANSWER = ("record_status", "answer_status", "comment_on_approval")  # sensible after a "no" as well
+ON_THE_CARD = "Only the card decides this approval: please press Approve or Reject on it. I wait for that."
 
 
 def decide(body: Mapping[str, Any]) -> Reply:
@@ -31,7 +30,8 @@ def decide(body: Mapping[str, Any]) -> Reply:
     conversation = read(body)
     newest = conversation.newest
     if newest.late_denial is not None:
-        return Reply(text=denied(newest.results[-1].name, newest.late_denial) if newest.results else "")
+        text = denied(newest.denied_name, newest.late_denial)
+        return Reply(text=with_identifiers(text, known_identifiers(conversation)))
     memory = Memory(tools=conversation.tools, earlier=conversation.exchanges[:-1])
     steps, opening = steps_of(conversation, memory)
     if not steps and opening is None:
@@ -41,18 +41,62 @@ def decide(body: Mapping[str, Any]) -> Reply:
 
 def steps_of(conversation: Conversation, memory: Memory) -> tuple[list[Step], str | None]:
     """Return what is to be done now, and a sentence to open with when the message is an answer of the board."""
-    newest = conversation.newest
-    if newest.answer is None:
-        now, later = split_at_question(find_steps(newest.text))
-        memory.postponed = tuple(step.intent.title for step in later)
-        return now, None
-    asked = asking_exchange(conversation.exchanges[:-1]) or Exchange(text="")
-    arguments = asked_arguments(asked)
-    memory.answer = answer_in_words(newest.answer, arguments)
-    memory.question = str(arguments.get("prompt", ""))
-    _, later = split_at_question(find_steps(asked.text))
-    outcome = str(newest.answer.get("outcome") or newest.answer.get("decision"))
-    return later, f"Thank you. You answered **{shortened(memory.answer)}** (`{outcome}`)."
+    exchanges = conversation.exchanges
+    found = answer_at(exchanges, len(exchanges) - 1)
+    wanted = wanted_at(exchanges, len(exchanges) - 1)
+    now, later = split_at_question(wanted)
+    memory.postponed = tuple(step.intent.title for step in later)
+    if found is None:
+        waits = waiting_call(exchanges, len(exchanges) - 1)
+        held = waits is not None and waits.name == "request_approval" and not wanted
+        return now, ON_THE_CARD if held and not is_small_talk(conversation.newest.text) else None
+    answer, asked = found
+    memory.answer, memory.question = answer.words, str(asked.arguments.get("prompt", "")) if asked else ""
+    thanks = "Thank you. " if conversation.newest.answer is not None else ""
+    return now, f"{thanks}{answer.sentence}."
+
+
+def wanted_at(exchanges: tuple[Exchange, ...], index: int) -> list[Step]:
+    """Return everything that a message asks for. An answer takes up what was left when the board was asked."""
+    if index < 0:
+        return []
+    found = answer_at(exchanges, index)
+    if found is None:
+        return find_steps(exchanges[index].text)
+    answer, asked = found
+    before = asking_index(exchanges[:index])
+    left = split_at_question(wanted_at(exchanges, before))[1] if before is not None else []
+    if answer.outcome in NO:
+        return [step for step in left if step.intent.name in TELLS_THE_ANSWER]
+    is_open = asked is not None and asked.arguments.get("prompt") in OPEN_QUESTIONS
+    return left or (find_steps(answer.words) if is_open else [])
+
+
+def answer_at(exchanges: tuple[Exchange, ...], index: int) -> tuple[Answer, Result | None] | None:
+    """Return the board's answer that a message is, and the call it answers; None when it is a message of its own.
+
+    A card's answer says so. Typed words are one when the turn before asked and they ask for nothing themselves.
+    """
+    if index < 0:
+        return None
+    exchange = exchanges[index]
+    if exchange.answer is not None:
+        before = asking_index(exchanges[:index])
+        asked = asked_in(exchanges[before]) if before is not None else None
+        return from_card(exchange.answer, asked.arguments if asked else {}), asked
+    asked = waiting_call(exchanges, index)
+    if asked is None or asked.name != "request_human_input":
+        return None
+    if not is_choice(exchange.text, asked) and (is_small_talk(exchange.text) or find_steps(exchange.text)):
+        return None
+    typed = from_words(exchange.text, asked)
+    return (typed, asked) if typed else None
+
+
+def waiting_call(exchanges: tuple[Exchange, ...], index: int) -> Result | None:
+    """Return the call of the turn right before that asked the board and has no answer yet; None when there is none."""
+    asked = asked_in(exchanges[index - 1]) if index > 0 else None
+    return asked if asked is not None and asked.ok else None
 
 
 def split_at_question(steps: list[Step]) -> tuple[list[Step], list[Step]]:
@@ -77,7 +121,9 @@ def run(steps: list[Step], *, opening: str, conversation: Conversation, memory: 
         said.append(outcome)
     slow = next((part.seconds_a_word for part in said if part.seconds_a_word is not None), None)
     failure = next((part.failure for part in said if part.failure is not None), None)
-    text = "\n\n".join(part.text for part in said if part.text)
+    names = known_identifiers(conversation)
+    parts = [part.text if part.exact else with_identifiers(part.text, names) for part in said]
+    text = "\n\n".join(part for part in parts if part)
     alone = made == 0 and any(step.intent.name == "think" for step in steps)
     return Reply(text=text, seconds_a_word=slow, failure=failure, thinking=thoughts(steps) if alone else "")
 
@@ -119,30 +165,3 @@ def thoughts(steps: Sequence[Step]) -> str:
         return ""
     order = ", in that order" if len(steps) > 1 else ""
     return f"**Planning**\n\nThe message asks me to {in_words([step.intent.title for step in steps])}{order}."
-
-
-# ---------------------------------------------------------------- everything else a person types
-def small_talk(text: str) -> str:
-    if HELP.search(text):
-        return help_text()
-    if GREETING.search(text):
-        return f"Hello! {WHO} I can work this issue with real tools. {suggestion()}"
-    words = len(text.split())
-    return (
-        f"{WHO} You wrote {words} word{'' if words == 1 else 's'}:\n\n{as_quote(shortened(text, limit=300))}\n\n"
-        f"I found nothing in it that my rules know how to do. {suggestion()}"
-    )
-
-
-def suggestion() -> str:
-    return "Try “Read this issue, then record a one-sentence status on it”, or type “help” for everything I can do."
-
-
-def help_text() -> str:
-    lines = "\n".join(f"- {intent.example}" for intent in INTENTS if intent.example)
-    return (
-        f"{WHO} I match words, choose tools by them, and use what comes back. Everything behind me is real: Codex, its "
-        f"runner, the tools and the denials. You can ask for several things in one message, joined by “then”. Words in "
-        f"quotes or after a colon are taken exactly. For example:\n\n{lines}\n"
-        '- Call `get_task_history` with {"limit": 5} (any tool by its name, offered or not)'
-    )

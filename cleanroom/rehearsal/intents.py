@@ -10,6 +10,7 @@ from cleanroom.rehearsal import asking, plans, tools
 from cleanroom.rehearsal.reply import Memory, Plan
 from cleanroom.rehearsal.words import Clause
 
+SOMEBODY = r"(?: (?:me|us|the board|the user|the person))?"
 GAP = r"[^.;:!?\n]{0,50}?"  # words of one clause between a verb and its object
 WORK = r"(?:issue|task|ticket|assignment|context)"
 LOOK = r"(?:read|look at|check|open|show|review|describe|summari[sz]e|inspect)"
@@ -29,6 +30,7 @@ class Intent:
     waits: bool = False
     reaches: bool = False  # for an operation that a clean room withholds
     greedy: bool = False  # everything up to "then" belongs to it, as a command does
+    broad: bool = False  # it names no object, so any other row at the same place says more exactly what is meant
 
 
 def row(
@@ -41,6 +43,7 @@ def row(
     waits: bool = False,
     reaches: bool = False,
     greedy: bool = False,
+    broad: bool = False,
 ) -> Intent:
     """Write one row of the table."""
     return Intent(
@@ -52,6 +55,7 @@ def row(
         waits=waits,
         reaches=reaches,
         greedy=greedy,
+        broad=broad,
     )
 
 
@@ -85,15 +89,15 @@ INTENTS: tuple[Intent, ...] = (
     row(
         "request_approval",
         "request an approval",
-        rf"\b(?:request|ask|get|seek|need)\b{GAP}\bapproval\b",
+        rf"\b(?:(?:request|get|seek|need|obtain)\b{GAP}\bapproval\b|ask{SOMEBODY} (?:for|to give)\b{GAP}\bapproval\b)",
         asking.request_approval,
-        "Request an approval for buying a domain, then record my decision as a status",
+        "Request an approval to spend 100 dollars on hosting, then record my decision as a status",
         waits=True,
     ),
     row(
         "request_review",
         "request a review",
-        rf"\b(?:request|ask|send)\b{GAP}\breview\b",
+        rf"\b(?:(?:request|send)\b{GAP}\breview\b|ask{SOMEBODY} (?:for (?:an? |my |your )?|to )review\b)",
         plans.request_review,
         "Ask for a review: ready to look at",
     ),
@@ -108,7 +112,7 @@ INTENTS: tuple[Intent, ...] = (
     row(
         "ask_verdicts",
         "ask for verdicts",
-        rf"\bask\b{GAP}\bverdicts?\b",
+        rf"\bask{SOMEBODY} for (?:\w+ ){{0,3}}?verdicts?\b",
         asking.ask_verdicts,
         "Ask me for verdicts: title, priority",
         waits=True,
@@ -116,7 +120,7 @@ INTENTS: tuple[Intent, ...] = (
     row(
         "ask_confirmation",
         "ask for a confirmation",
-        rf"\bask\b{GAP}\b(?:to confirm|confirmation|whether I agree)\b",
+        rf"\bask{SOMEBODY} (?:to confirm|for (?:\w+ ){{0,2}}?confirmation|(?:whether|if) I agree)\b",
         asking.ask_confirmation,
         "Ask me to confirm that we start today",
         waits=True,
@@ -124,7 +128,8 @@ INTENTS: tuple[Intent, ...] = (
     row(
         "ask_checkbox",
         "ask for a choice of several",
-        rf"\bask\b{GAP}\b(?:tick|checkbox(?:es)?|checklist|choose several|which ones)\b",
+        rf"\bask{SOMEBODY} (?:to (?:tick|check|(?:choose|pick) (?:several|some))|(?:with|for) (?:\w+ ){{0,2}}?"
+        r"(?:checkbox(?:es)?|checklist|ticks)|which ones)\b",
         asking.ask_checkbox,
         "Ask me to tick: docs, tests, release",
         waits=True,
@@ -132,10 +137,11 @@ INTENTS: tuple[Intent, ...] = (
     row(
         "ask_question",
         "ask a question",
-        r"\bask (?:me|us|the board|the user|the person)(?: a question)?\b",
+        r"\bask (?:me|us|the board|the user|the person)(?: (?:a|one|another) (?:short )?question)?\b",
         asking.ask_question,
         "Ask me which colour I like: red, green or blue, then record my answer as a status",
         waits=True,
+        broad=True,
     ),
     # Documents.
     row(
@@ -277,15 +283,15 @@ INTENTS: tuple[Intent, ...] = (
         "count",
         r"\bcount\b(?: slowly)?(?: up)?(?: slowly)? (?:to|until)\b",
         tools.count,
-        "Count slowly to 30 (a long answer, to press Stop in)",
+        "Count slowly to 30",
     ),
-    row("say_nothing", "say nothing", r"\bsay nothing\b", tools.say_nothing, "Say nothing (a turn without an answer)"),
+    row("say_nothing", "say nothing", r"\bsay nothing\b", tools.say_nothing, "Say nothing"),
     row(
         "fail",
         "fail",
         r"\bfail (?:with an error|this turn)\b",
         tools.fail,
-        "Fail with an error (the model's server refuses)",
+        "Fail with an error",
     ),
     row(
         "say",
@@ -295,5 +301,5 @@ INTENTS: tuple[Intent, ...] = (
         "Say: anything, word for word",
         greedy=True,
     ),
-    row("think", "think", r"\bthink (?:about|hard|it over|first)\b", tools.think, "Think about it (shows as thinking)"),
+    row("think", "think", r"\bthink (?:about|hard|it over|first)\b", tools.think, "Think about it"),
 )

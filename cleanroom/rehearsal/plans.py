@@ -6,9 +6,11 @@ that the conversation already holds. So it must be a pure function of its clause
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Mapping
 from typing import Any
 
+from cleanroom.rehearsal.phrasing import subject_of
 from cleanroom.rehearsal.prose import (
     as_json,
     as_quote,
@@ -20,6 +22,12 @@ from cleanroom.rehearsal.prose import (
 )
 from cleanroom.rehearsal.reply import Call, Memory, Plan, Said, one
 from cleanroom.rehearsal.words import Clause, in_words, one_sentence, shortened, slug
+
+PAPERS = ("plan", "spec", "specification", "brief", "outline", "report", "memo", "notes")
+NO_TITLE_WORDS = (
+    "a an the my our your this that me us some short brief long quick simple small new first good proper write draft "
+    "create make start add of for as and with"
+)
 
 
 def learn_task(memory: Memory, result_value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -128,12 +136,35 @@ def write_document(clause: Clause, memory: Memory) -> Plan:
     listed = yield from one(Call(name="list_documents"))
     if not listed.ok:
         return Said(text=refused(listed))
-    title = clause.name or document_word(clause).capitalize()
+    title = clause.name or document_title(clause)
     old = next((d for d in documents_of(listed.value) if d.get("key") == slug(title)), None)
-    body = clause.exact or (f"About {clause.about}." if clause.about else "")
-    return (
-        yield from save_document(old, title=title, body=f"# {title}\n\n{body or 'To be written.'}\n", why="written")
+    body = clause.exact
+    if not body and memory.task is None:
+        context = yield from one(Call(name="get_task_context"))
+        if not context.ok:
+            return Said(text=refused(context))
+        learn_task(memory, context.value)
+    body = body or document_body(clause, memory.task or {})
+    return (yield from save_document(old, title=title, body=f"{body}\n", why="written"))
+
+
+def document_body(clause: Clause, task: Mapping[str, Any]) -> str:
+    """Return a text for a document that the person left to us: a plan of the issue, or what the issue says."""
+    identifier, title = str(task.get("identifier", "This issue")), str(task.get("title", "the issue"))
+    about = (
+        "" if re.match(r"(?:this|the|our|my) (?:issue|task|ticket)\b", clause.about, re.IGNORECASE) else clause.about
     )
+    if document_word(clause) != "plan":
+        return (f"About {about}. " if about else "") + describe_task(task)
+    goal = about or f"“{title}”"
+    steps = (
+        f"Agree with the board on what “done” means for {goal}.",
+        f"Do the smallest part of {goal} that can be shown, and record a status on {identifier}.",
+        "Check what was done against step 1, and ask the board for a review.",
+        f"Finish {identifier} with a summary of the result.",
+    )
+    listed = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+    return f"How to get {identifier} “{title}” done:\n\n{listed}"
 
 
 def revise_document(clause: Clause, memory: Memory) -> Plan:
@@ -146,7 +177,7 @@ def revise_document(clause: Clause, memory: Memory) -> Plan:
         return Said(text=refused(read))
     title, added = str(found.get("title", "Notes")), clause.exact or one_sentence(clause.tail) or "Revised."
     replaced = "replace" in clause.text.lower() or "rewrite" in clause.text.lower()
-    body = f"# {title}\n\n{added}\n" if replaced else f"{revision_body(read.value).rstrip()}\n\n{added}\n"
+    body = f"{added}\n" if replaced else f"{revision_body(read.value).rstrip()}\n\n{added}\n"
     return (yield from save_document(found, title=title, body=body, why="revised"))
 
 
@@ -174,6 +205,7 @@ def find_document(clause: Clause) -> Generator[tuple[Call, ...], Any, Mapping[st
     spoken = clause.text.lower()
     named = [d for d in known if wanted in (d.get("key"), slug(str(d.get("title", ""))))]
     named = named or [d for d in known if str(d.get("title", "\0")).lower() in spoken or str(d.get("key")) in spoken]
+    named = named or [d for d in known if wanted in str(d.get("key")).split("-")]
     if named or len(known) == 1:
         return (named or known)[0]
     if not known:
@@ -191,9 +223,16 @@ def revision_body(value: Mapping[str, Any]) -> str:
 
 
 def document_word(clause: Clause) -> str:
-    known = ("plan", "spec", "specification", "brief", "outline", "report", "memo", "notes")
-    words = clause.text.lower().split()
-    return next((word for word in known if any(w.strip(".,:;") == word for w in words)), "notes")
+    words = [word.strip(".,:;") for word in clause.text.lower().split()]
+    return next((word for word in PAPERS if word in words), "notes")
+
+
+def document_title(clause: Clause) -> str:
+    """Return a title for a document without a name: its kind and the word before it, as in `Project plan`."""
+    kind = document_word(clause)
+    before = re.search(rf"(\w+) {kind}\b", clause.text, re.IGNORECASE)
+    adjective = before[1].lower() if before and before[1].lower() not in NO_TITLE_WORDS.split() else ""
+    return f"{adjective} {kind}".strip().capitalize()
 
 
 # ---------------------------------------------------------------- dispositions, tasks, wakes, deliverables
@@ -222,11 +261,12 @@ def request_review(clause: Clause, memory: Memory) -> Plan:
 
 
 def create_task(clause: Clause, memory: Memory) -> Plan:
-    title = clause.name or clause.exact or (clause.about or "Follow-up")
+    title = clause.name or clause.exact or subject_of(clause) or "Follow-up"
     created = yield from one(Call(name="create_task", arguments={"title": shortened(title, limit=300)}))
     if not created.ok:
         return Said(text=refused(created))
-    named = reference(created, "task")
+    task = created.value.get("task")
+    named = (task.get("identifier") if isinstance(task, Mapping) else None) or reference(created, "task")
     return Said(text=f"I created the child task “{title}”{f' (`{named}`)' if named else ''}{revision_note(created)}.")
 
 
@@ -248,6 +288,12 @@ def call_operation(clause: Clause, memory: Memory, *, name: str, arguments: Mapp
         return Said(text=refused(result))
     shown = as_json(result.value) if result.data else as_quote(shortened(result.output, limit=1500))
     return Said(text=f"I called `{name}`. It answered:\n\n{shown}")
+
+
+def say_unreadable(clause: Clause, memory: Memory, *, name: str) -> Plan:
+    """Call nothing: the arguments that the person gave cannot be read, and none are guessed."""
+    yield from ()
+    return Said(text=f"I could not read the JSON after `{name}` as an object, so I called nothing.")
 
 
 def recall(clause: Clause, memory: Memory) -> Plan:

@@ -8,9 +8,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from cleanroom.rehearsal.conversation import Result
-from cleanroom.rehearsal.words import shortened
+from cleanroom.rehearsal.words import one_sentence, shortened
 
 EXIT_CODE = re.compile(r"(?:exited with code|Exit code:|\"exit_code\":)\s*(-?\d+)")
+TASK_ID = re.compile(r"\btask-[\w-]*\w", re.IGNORECASE)
+OPERATIONS = (  # names whose denial follows when Codex does not know them; source: reference A 1.4
+    "get_task_context get_task_history list_documents read_document list_document_revisions report_progress "
+    "answer_status_question write_document request_human_input register_deliverable finish_task block_task "
+    "request_review list_agents get_agent search_tasks list_approvals get_approval get_approval_context "
+    "get_workspace_runtime control_workspace_service set_dependencies create_task request_approval decide_approval "
+    "comment_on_approval schedule_wake generic_api_request"
+)
 STILL_RUNNING = re.compile(r"Process running with session ID (\d+)")
 
 
@@ -19,14 +27,32 @@ def refused(result: Result) -> str:
     if result.denial is not None:
         return denied(result.name, result.denial)
     if result.unknown_to_agent:
-        return f"I reached for `{result.name}`, which Codex does not offer me here."
+        return tried(result.name)
     return f"`{result.name}` did not work: {quoted(shortened(result.output, limit=400))}"
+
+
+def tried(name: str) -> str:
+    """Say that Codex did not know a name. When it is a withheld operation, the denial follows and explains it."""
+    return f"I tried `{name}`." if name in OPERATIONS.split() else f"I tried `{name}`, which Codex does not know."
 
 
 def denied(name: str, denial: Mapping[str, Any]) -> str:
     code, inner = str(denial.get("code", "unknown")), denial.get("controlPlaneCode")
     named = f"`{code}`" + (f" (`{inner}`)" if inner else "")
-    return f"`{name}` was denied with {named}: {denial.get('message') or 'no reason was given'} Nothing changed."
+    why = one_sentence(str(denial.get("message") or "No reason was given"))
+    return f"`{name}` was denied with {named}: {why} Nothing changed."
+
+
+def with_identifiers(text: str, identifiers: Mapping[str, str]) -> str:
+    """Write `MCK-4460` for `task-0004` where the identifier is known. Quotes and code blocks stay as they are."""
+    lines, fence = [], ""
+    for line in text.split("\n"):
+        mark = re.match(r"`{3,}", line)
+        if mark and fence in ("", mark[0]):
+            fence = "" if fence else mark[0]
+        exact = bool(fence or mark or line.startswith(">"))
+        lines.append(line if exact else TASK_ID.sub(lambda m: identifiers.get(m[0].lower(), m[0]), line))
+    return "\n".join(lines)
 
 
 def describe_task(task: Mapping[str, Any]) -> str:

@@ -31,9 +31,10 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """How a plan ends: the paragraph it adds to the answer."""
+    """How a plan ends: the paragraph it adds to the answer. `exact` words are never rewritten."""
 
     text: str
+    exact: bool = False
     seconds_a_word: float | None = None
     failure: int | None = None
 

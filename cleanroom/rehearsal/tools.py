@@ -143,7 +143,7 @@ def count(clause: Clause, memory: Memory) -> Plan:
 
 def say(clause: Clause, memory: Memory) -> Plan:
     yield from ()
-    return Said(text=clause.exact or clause.tail.strip() or "…")
+    return Said(text=clause.exact or clause.tail.strip() or "…", exact=True)
 
 
 def say_nothing(clause: Clause, memory: Memory) -> Plan:

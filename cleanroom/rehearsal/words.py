@@ -21,7 +21,13 @@ NAMED = re.compile(
     re.IGNORECASE,
 )
 ABOUT = re.compile(r"\b(?:about|on|for)\s+(?P<words>[^.;:\n]+)", re.IGNORECASE)
-TURNED = {"i": "you", "me": "you", "my": "your", "mine": "yours", "we": "you", "us": "you", "our": "your", "am": "are"}
+TURNED = {"i": "you", "me": "you", "my": "your", "mine": "yours", "am": "are"}
+TURNED |= {"you are": "I am", "you": "I", "your": "my", "yourself": "myself", "myself": "yourself"}
+TURNING = re.compile(
+    r"\byou are\b|(?P<object>\byou\b(?=\s*(?:$|[?.!,;]|(?:to|for|with|and|or|about|in|on|at|now|an?|the)\b)))"
+    r"|\b[a-z]+\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +121,10 @@ def exact_words(text: str, start: int, *, greedy: bool) -> tuple[int, int] | Non
 
 def turned_around(words: str) -> str:
     """Say a person's words back to them: `which colour I like` becomes `which colour do you like`."""
-    words = re.sub(r"^(?=wh|how)(.*?) I (?!am\b|was\b|can\b|should\b|would\b)(?=\w)", r"\1 do you ", words, flags=re.I)
-    return re.sub(r"\b[A-Za-z]+\b", lambda match: TURNED.get(match[0].lower(), match[0]), words)
+    words = re.sub(
+        r"^(?=wh(?!ether)|how)(.*?) I (?!am\b|was\b|can\b|should\b|would\b)(?=\w)", r"\1 do I ", words, flags=re.I
+    )
+    return TURNING.sub(lambda match: "me" if match["object"] else TURNED.get(match[0].lower(), match[0]), words)
 
 
 def one_sentence(words: str, *, limit: int = 400) -> str:

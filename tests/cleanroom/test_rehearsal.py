@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -18,6 +19,8 @@ from cleanroom.bench.raw_codex import RawCodex
 from cleanroom.codex import binary, config, home
 from cleanroom.rehearsal import MODEL_NAME
 from cleanroom.rehearsal.decide import decide
+from cleanroom.rehearsal.intents import INTENTS, Intent
+from cleanroom.rehearsal.phrasing import HOW_TO_BEGIN, WHAT_NEXT
 from cleanroom.rehearsal.reply import Reply
 from cleanroom.rehearsal.server import RehearsalServer
 from cleanroom.rehearsal.steps import find_steps
@@ -42,7 +45,7 @@ WRITES = (
 )
 SHELL = {"type": "object", "properties": {"command": {"type": "string"}}}
 TASK = {"identifier": "MCK-1234", "title": "Clean-room chat", "status": "in_progress", "priority": "medium"}
-CONTEXT = {"activeTask": TASK, "actor": {"name": "Mock Agent", "role": "engineer"}}
+CONTEXT: dict[str, Any] = {"activeTask": TASK, "actor": {"name": "Mock Agent", "role": "engineer"}}
 
 
 def tools(*names: str) -> list[dict[str, Any]]:
@@ -168,9 +171,54 @@ def test_plain_words_become_the_calls_they_ask_for(words: str, expected: list[st
 
 
 @pytest.mark.requirement("rehearsal.rules")
+@pytest.mark.parametrize("intent", INTENTS, ids=[intent.name for intent in INTENTS])
+def test_the_example_of_every_row_asks_for_that_row(intent: Intent) -> None:
+    assert find_steps(intent.example)[0].intent is intent
+
+
+HELP_CALLS = {  # every line of the help, and what it says it does
+    "Read this issue, then record a one-sentence status on it": ["get_task_context", "report_progress"],
+    "Record a status: the first draft is ready": ["report_progress"],
+    "Write a document called Launch plan: first ask, then build": ["list_documents", "write_document"],
+    "Revise the Launch plan: and test it": ["list_documents", "read_document", "write_document"],
+    "Ask me which colour I like: red, green or blue, then record my answer as a status": ["questions"],
+    "Ask me to confirm that we start today": ["confirmation"],
+    "Ask me to tick: docs, tests, release": ["checkbox"],
+    "Ask me for verdicts: title, priority": ["item_verdicts"],
+    "Request an approval to spend 100 dollars on hosting, then record my decision as a status": ["request_approval"],
+    "Create a child task called Write help": ["create_task"],
+    "Finish the issue: everything asked for is done": ["finish_task"],
+    "Run `ls -la`": ["shell_command"],
+    "Write a file called notes.txt: hello": ["shell_command"],
+    "Count slowly to 30": [],
+    'Call `get_task_history` with {"limit": 5}': ["get_task_history"],
+    "Approve the approval yourself": ["list_approvals", "decide_approval"],
+    "Start the preview service": ["control_workspace_service"],
+    "Make a generic API request": ["generic_api_request"],
+}
+
+
+def help_lines() -> list[str]:
+    return [line[2:] for line in Thread().ask("help").splitlines() if line.startswith("- ")]
+
+
+@pytest.mark.requirement("rehearsal.rules")
+@pytest.mark.parametrize("line", HELP_CALLS)
+def test_a_line_of_the_help_typed_as_it_stands_does_what_it_says(line: str) -> None:
+    document = PLAN | {"key": "launch-plan", "title": "Launch plan"}
+    thread = Thread(list_documents=read(documents=[document]), read_document=read(revision={"body": "old"}))
+    answer = thread.ask(line)
+    assert line in help_lines()
+    assert [sent.get("interactionKind", name) for name, sent in thread.calls] == HELP_CALLS[line]
+    assert answer
+    assert HELP_CALLS[line] or answer == " ".join(map(str, range(1, 31)))
+
+
+@pytest.mark.requirement("rehearsal.rules")
 @pytest.mark.parametrize(
     "words",
     [
+        "Don't ask me to finish the issue",
         "Don't finish the issue",
         "how do I write a document?",
         'Say "finish the issue"',
@@ -182,6 +230,138 @@ def test_words_that_do_not_ask_for_it_call_nothing(words: str) -> None:
     thread = Thread()
     thread.ask(words)
     assert thread.names == []
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("Ask me whether to finish the issue", "request_human_input"),
+        ("Request an approval to finish the issue", "request_approval"),
+        ("Block the issue because we must finish the task", "block_task"),
+        ("Comment that we should finish the issue", "report_progress"),
+        ("Create a child task to write the help document", "create_task"),
+    ],
+)
+def test_what_a_request_is_about_is_not_a_request_of_its_own(words: str, expected: str) -> None:
+    thread = Thread()
+    thread.ask(words)
+    assert thread.names == [expected]
+
+
+@pytest.mark.parametrize("joined", ["{}, then {}", "{} and {}", "{}. Please {}", "1. {}\n2. {}", "- {}\n- {}"])
+def test_requests_are_found_however_they_are_joined(joined: str) -> None:
+    thread = Thread()
+    thread.ask(joined.format("Read the issue", "finish it"))
+    assert thread.names == ["get_task_context", "finish_task"]
+
+
+@pytest.mark.parametrize(
+    ("words", "prompt"),
+    [
+        ("Ask me a question about which colour to use.", "Which colour should I use?"),
+        ("Ask me a question about the budget", "What should I know about the budget?"),
+        ("Ask me whether we should ship today", "Should we ship today?"),
+        ("Ask me whether you should go on", "Should I go on?"),
+        ("Ask me whether I trust you", "Do you trust me?"),
+        ("Ask me if you are ready", "Am I ready?"),
+        ("Ask me a good question", WHAT_NEXT),
+        ("Ask me what to name the dog", "What should I name the dog?"),
+        ("Ask me how I want to proceed", "How do you want to proceed?"),
+        ("Ask me for my name", "Can you give me your name?"),
+        ("Ask me before you deploy", "May I deploy now?"),
+        ("Ask me to confirm that we start today", "Do you confirm that we start today?"),
+        ("Ask me to confirm: deploy now", "Do you confirm this: deploy now?"),
+        ("Ask me for a confirmation to deploy", "May I deploy?"),
+        ('Ask me "Which way?"', "Which way?"),
+    ],
+)
+def test_a_question_is_put_as_a_person_would_put_it(words: str, prompt: str) -> None:
+    thread = Thread()
+    thread.ask(words)
+    assert thread.calls[0][1]["prompt"] == prompt
+
+
+@pytest.mark.parametrize(
+    ("words", "subject"),
+    [
+        ("Request an approval to spend 100 dollars on hosting.", "Spend 100 dollars on hosting"),
+        ("please get approval to hire a clown", "Hire a clown"),
+        ("Read this issue, then request an approval to spend 100 dollars", "Spend 100 dollars"),
+        ("Request an approval for a budget of 250 EUR", "A budget of 250 EUR"),
+        ("Request board approval of the hiring plan, please", "The hiring plan"),
+        ("Ask for approval that we ship because it is cheap", "We ship because it is cheap"),
+        ("Request an approval: buy a domain", "Buy a domain"),
+        ('Request an approval called "Big spend"', "Big spend"),
+        ("Get a hosting approval", "Hosting"),
+        ("Request an approval", "The next step on this issue"),
+    ],
+)
+def test_an_approval_says_what_it_is_about(words: str, subject: str) -> None:
+    thread = Thread()
+    answer = thread.ask(words)
+    sent = thread.calls[-1][1]
+    assert (sent["approvalType"], sent["payload"]["title"]) == (subject, subject)
+    assert subject in sent["payload"]["summary"]
+    assert f"“{subject}”" in answer
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "call create_task with {bad",
+        'call create_task with {"title": "finish the issue"',
+        "call create_task with arguments: {'title': 'x'}, then finish the issue",
+        "use create_task with [1]",
+    ],
+)
+def test_json_that_cannot_be_read_calls_nothing_and_says_so(words: str) -> None:
+    thread = Thread()
+    assert "I could not read the JSON after `create_task`" in thread.ask(words)
+    assert thread.names == []
+
+
+# ---------------------------------------------------------------- the prompts of the blank page
+def blank_prompts() -> list[str]:
+    source = (settings.BASE_DIR / "cleanroom/static/cleanroom/components/blank.js").read_text()
+    listed = re.search(r"const EXAMPLES = \[(.*?)\]", source, re.DOTALL)
+    return re.findall(r"'([^'\n]+)'", listed[1]) if listed else []
+
+
+def test_every_prompt_of_the_blank_page_gives_a_sensible_result() -> None:
+    prompts = blank_prompts()
+    assert len(prompts) == len(PLAUSIBLE)
+    for prompt in prompts:
+        thread = Thread(list_documents=read(documents=[]))
+        answer = thread.ask(prompt)
+        name, sent = thread.calls[-1]
+        assert answer
+        assert PLAUSIBLE[name](sent), (prompt, sent)
+
+
+def is_a_status(sent: dict[str, Any]) -> bool:
+    return "MCK-1234" in sent["body"] and sent["body"].count(".") == 1
+
+
+def is_a_plan(sent: dict[str, Any]) -> bool:
+    steps = re.findall(r"^\d\. .{20,}\.$", sent["body"], re.MULTILINE)
+    about = "MCK-1234" in sent["body"] and "Clean-room chat" in sent["body"]
+    return sent["title"] == "Project plan" and about and len(steps) >= 3 and "Project plan" not in sent["body"]
+
+
+def is_a_question(sent: dict[str, Any]) -> bool:
+    first, own = sent["payload"]["questions"]
+    return sent["prompt"] == first["prompt"] == HOW_TO_BEGIN and len(first["options"]) == 3 and "options" not in own
+
+
+PLAUSIBLE = {"report_progress": is_a_status, "write_document": is_a_plan, "request_human_input": is_a_question}
+
+
+def test_the_way_to_begin_that_was_chosen_is_taken() -> None:
+    for choice, expected in (("Read the issue, then record a status", "report_progress"), ("Wait", "")):
+        thread = Thread()
+        thread.ask("Ask me a question before you begin")
+        thread.ask(interaction_answer("questions", "answered", {"answers": {"q1": choice}}))
+        assert thread.names[1:] == (["get_task_context", expected] if expected else [])
 
 
 def test_the_answer_quotes_what_the_tools_gave() -> None:
@@ -221,11 +401,11 @@ def test_a_command_keeps_everything_up_to_then() -> None:
 
 
 def test_a_document_that_exists_gets_a_revision_on_top_of_its_newest() -> None:
-    thread = Thread(list_documents=read(documents=[PLAN]), read_document=read(revision={"body": "# Plan\n\nold"}))
+    thread = Thread(list_documents=read(documents=[PLAN]), read_document=read(revision={"body": "Old."}))
     answer = thread.ask("Revise the plan: and test it")
     written = thread.calls[-1][1]
     assert (written["key"], written["baseRevisionId"]) == ("plan", "rev-2")
-    assert written["body"] == "# Plan\n\nold\n\nand test it\n"
+    assert written["body"] == "Old.\n\nand test it\n"
     assert "revision 3" in answer
 
     fresh = Thread(list_documents=read(documents=[]))
@@ -234,7 +414,7 @@ def test_a_document_that_exists_gets_a_revision_on_top_of_its_newest() -> None:
         "idempotencyKey": "",
         "key": "launch-plan",
         "title": "Launch plan",
-        "body": "# Launch plan\n\nfirst ask\n",
+        "body": "first ask\n",
         "baseRevisionId": None,
         "changeSummary": "Document written as asked",
     }
@@ -269,21 +449,100 @@ def test_a_question_waits_and_its_answer_is_used_as_asked() -> None:
     assert "green" in answer
 
 
+CONFIRM, TICK, VERDICTS = "Ask me to confirm that we start", "Ask me to tick: docs, tests", "Ask me for verdicts: title"
+APPROVAL, COLOUR = "Request an approval for a domain", "Ask me which colour I like: red, green or blue"
+JUDGED = {"verdicts": {"i1": {"verdict": "reject", "reason": "too long"}, "i2": {"verdict": "approve", "reason": ""}}}
+
+
 @pytest.mark.parametrize(
     ("words", "kind", "outcome", "result", "said"),
     [
-        ("Ask me to confirm that we start", "confirmation", "rejected", {"reason": "too soon"}, "rejected: too soon"),
-        ("Ask me to tick: docs, tests", "checkbox", "accepted", {"selectedOptionIds": ["o2"]}, "accepted: tests"),
-        ("Request an approval for a domain", "approval", "approved", {"note": "go"}, "approved: go"),
-        ("Request an approval for a domain", "approval", "cancelled", None, "cancelled"),
+        (COLOUR, "questions", "answered", {"answers": {"q1": "red"}}, "You answered **red**."),
+        (COLOUR, "questions", "answered", {"answers": {"q1": "Deep blue."}}, "You answered **Deep blue**."),
+        (COLOUR, "questions", "rejected", {}, "You declined to answer."),
+        (CONFIRM, "confirmation", "accepted", {}, "You confirmed it."),
+        (CONFIRM, "confirmation", "rejected", {"reason": "too soon"}, "You said no: **too soon**."),
+        (TICK, "checkbox", "accepted", {"selectedOptionIds": ["o2"]}, "You chose **tests**."),
+        (TICK, "checkbox", "accepted", {"selectedOptionIds": []}, "You accepted, and chose none."),
+        (TICK, "checkbox", "rejected", {"reason": "all wrong"}, "You rejected the choice: **all wrong**."),
+        (f"{VERDICTS}, help", "item_verdicts", "answered", JUDGED, "**title: reject (too long) and help: approve**."),
+        (APPROVAL, "approval", "approved", {"note": "go"}, "You approved it: **go**."),
+        (APPROVAL, "approval", "rejected", {"note": ""}, "You rejected it."),
+        (APPROVAL, "approval", "cancelled", None, "You cancelled it."),
     ],
 )
 def test_every_answer_is_acknowledged_in_words(words: str, kind: str, outcome: str, result: Any, said: str) -> None:
     thread = Thread()
     thread.ask(words)
     calls = list(thread.names)
-    assert said in thread.ask(interaction_answer(kind, outcome, result))
+    answer = thread.ask(interaction_answer(kind, outcome, result))
+    assert said in answer
+    assert "`" not in answer
     assert thread.names == calls
+
+
+def test_after_a_no_only_the_answer_is_recorded_and_nothing_else_is_done() -> None:
+    thread = Thread()
+    thread.ask("Request an approval to ship, then record my decision as a status, then finish the issue")
+    thread.ask(interaction_answer("approval", "rejected", {"note": "not yet"}))
+    assert thread.names == ["request_approval", "report_progress"]
+    assert "rejected: not yet" in thread.calls[-1][1]["body"]
+
+
+def test_two_questions_in_one_message_are_asked_one_after_the_other() -> None:
+    thread = Thread()
+    thread.ask(f"{COLOUR}, then ask me to confirm that we start, then finish the issue")
+    thread.ask(interaction_answer("questions", "answered", {"answers": {"q1": "red"}}))
+    assert thread.names == ["request_human_input"] * 2
+    thread.ask(interaction_answer("confirmation", "accepted", {}))
+    assert thread.names == ["request_human_input", "request_human_input", "finish_task"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "typed", "recorded"),
+    [
+        ("Ask me a question about which colour to use", "blue", "“Which colour should I use?”: blue."),
+        (COLOUR, "GREEN.", "“Which colour do you like?”: green."),
+        (CONFIRM, "yes", "“Do you confirm that we start?”: yes."),
+    ],
+)
+def test_words_typed_while_a_card_waits_are_its_answer(asked: str, typed: str, recorded: str) -> None:
+    thread = Thread()
+    thread.ask(f"{asked}, then record my answer as a status")
+    answer = thread.ask(typed)
+    assert "as your answer to “" in answer
+    assert thread.calls[-1][0] == "report_progress"
+    assert recorded in thread.calls[-1][1]["body"]
+
+
+@pytest.mark.parametrize("typed", ["no", "not yet", "maybe tomorrow"])
+def test_without_a_plain_yes_what_was_to_follow_is_left_out(typed: str) -> None:
+    thread = Thread()
+    thread.ask(f"{CONFIRM}, then finish the issue")
+    assert f"**{typed}**" in thread.ask(typed)
+    assert thread.names == ["request_human_input"]
+
+
+@pytest.mark.parametrize("typed", ["Why do you ask?", "help", "hello", "Read this issue"])
+def test_words_that_ask_for_something_themselves_are_no_answer(typed: str) -> None:
+    thread = Thread()
+    thread.ask(f"{COLOUR}, then finish the issue")
+    assert "as your answer" not in thread.ask(typed)
+    assert "finish_task" not in thread.names
+
+
+def test_only_the_turn_right_after_a_question_answers_it() -> None:
+    thread = Thread()
+    thread.ask(COLOUR)
+    thread.ask("hello")
+    assert "as your answer" not in thread.ask("blue")
+
+
+def test_an_approval_is_not_decided_by_a_typed_message() -> None:
+    thread = Thread()
+    thread.ask(f"{APPROVAL}, then finish the issue")
+    assert "Only the card decides" in thread.ask("approved")
+    assert thread.names == ["request_approval"]
 
 
 # ---------------------------------------------------------------- denials
@@ -294,6 +553,27 @@ def test_a_denial_is_told_with_its_code_and_sentence() -> None:
     answer = Thread(report_progress=refused).ask("Record a status: x")
     assert "`control_plane_denied` (`stale_revision`)" in answer
     assert "The document has moved on." in answer
+
+
+def test_a_denial_is_told_in_whole_sentences_and_names_issues_as_people_do() -> None:
+    refused = denial("control_plane_denied", "task-0004 may not go from done to done", "finish_task")
+    refused["denial"]["controlPlaneCode"] = "task_transition_illegal"
+    thread = Thread(get_task_context=read(activeTask={"id": "task-0004"} | TASK), finish_task=refused)
+    thread.ask("Read this issue")
+    answer = thread.ask("Finish the issue")
+    assert answer.endswith(": MCK-1234 may not go from done to done. Nothing changed.")
+
+
+def test_words_to_be_repeated_keep_their_ids() -> None:
+    thread = Thread(get_task_context=read(activeTask={"id": "task-0004"} | TASK))
+    thread.ask("Read this issue")
+    assert thread.ask("Say: task-0004") == "task-0004"
+
+
+def test_a_created_task_is_named_by_its_identifier_where_the_result_has_it() -> None:
+    made = read(task={"id": "task-0002", "identifier": "MCK-77"}, entityRefs=["task:task-0002"])
+    assert "(`MCK-77`)" in Thread(create_task=made).ask("Create a child task called Write help")
+    assert "(`task-0002`)" in Thread(create_task=read(entityRefs=["task:task-0002"])).ask("Create a task called Help")
 
 
 def test_a_denial_that_comes_as_a_message_is_about_the_call_that_codex_did_not_know() -> None:
@@ -313,9 +593,14 @@ def test_a_denial_that_comes_as_a_message_is_about_the_call_that_codex_did_not_k
 
 def test_a_denial_that_comes_after_the_answer_is_told_as_well() -> None:
     thread = Thread()
-    assert "`control_workspace_service`, which Codex does not offer" in thread.ask("Start the preview service")
+    assert thread.ask("Start the preview service") == "I tried `control_workspace_service`."
     thread.input.append(user(json.dumps(denial("required_claim_missing", "Not granted.", "control_workspace_service"))))
     assert "`required_claim_missing`: Not granted." in decide(thread.request()).text
+
+
+def test_a_name_that_nobody_knows_is_said_to_be_unknown_since_no_denial_will_follow() -> None:
+    thread = Thread(launch_rocket="unsupported call: launch_rocket")
+    assert thread.ask("Call launch_rocket") == "I tried `launch_rocket`, which Codex does not know."
 
 
 # ---------------------------------------------------------------- keys
@@ -351,10 +636,13 @@ def test_anything_else_is_answered_with_what_it_is(words: str) -> None:
     assert thread.names == []
 
 
-def test_help_names_an_example_of_every_intent_that_has_one_and_each_is_understood() -> None:
-    examples = [line[2:] for line in Thread().ask("help").splitlines() if line.startswith("- ")]
-    assert len(examples) > 25
-    assert [example for example in examples if not find_steps(example)] == []
+def test_help_is_short_begins_with_ordinary_things_and_ends_with_what_is_withheld() -> None:
+    lines = help_lines()
+    assert list(HELP_CALLS) == lines
+    assert len(lines) < 20
+    assert HELP_CALLS[lines[0]] == ["get_task_context", "report_progress"]
+    withheld = [HELP_CALLS[line][-1] for line in lines[-3:]]
+    assert withheld == ["decide_approval", "control_workspace_service", "generic_api_request"]
 
 
 def test_what_was_recorded_earlier_is_remembered_from_the_thread() -> None:
@@ -481,7 +769,7 @@ async def test_real_codex_runs_tools_commands_and_failures_against_it(tmp_path: 
                 assert "code 3" in codex.items("agentMessage")[-1]["text"]
 
                 await codex.turn("Start the preview service")
-                assert "which Codex does not offer" in codex.items("agentMessage")[-1]["text"]
+                assert "I tried `control_workspace_service`." in codex.items("agentMessage")[-1]["text"]
 
                 assert (await codex.turn("Fail with an error"))["status"] == "failed"
                 assert (await codex.turn("Say nothing"))["status"] == "completed"
