@@ -11,6 +11,7 @@ from cleanroom.turns import Turn
 CLOSED_MESSAGES = {
     "server_restarted": "The server was restarted while this turn ran. The next message resumes the same thread.",
     "session_closed": "The chat was closed while this turn ran.",
+    "internal_error": "The end of this turn was lost inside the server. The chat goes on.",
     "turn_timeout": "The turn took longer than it may and was stopped. The chat goes on.",
 }
 
@@ -25,7 +26,10 @@ class Ending:
 
 
 def ending(*, state: Turn, by_user: bool, timed_out: bool, payload: dict[str, Any]) -> Ending:
-    """Return how a turn ended that reached `state`: a timeout is a failure, whatever the agent called it."""
+    """Return how a turn ended that reached `state`: a timeout is a failure, whatever the agent called it.
+
+    A turn that the user stopped before its clock ran out has not timed out.
+    """
     if timed_out and state in {Turn.INTERRUPTED, Turn.FAILED}:
         late = {"code": "turn_timeout", "message": CLOSED_MESSAGES["turn_timeout"]}
         return Ending(state=Turn.FAILED, type="turn.failed", payload=late)

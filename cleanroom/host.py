@@ -9,21 +9,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
+
+from django.db import DatabaseError
 
 from capability import authorizations
 from capability.binding import codex_dynamic_tools
 from capability.redaction import StreamRedactor, redact_text
 from cleanroom import agent as agents
 from cleanroom import exposure, limits, rooms, toolcalls
+from cleanroom.attached import ActiveTurn, Attached
 from cleanroom.endings import CLOSED_MESSAGES, ending, guard_facts
 from cleanroom.guard import guard
 from cleanroom.harness import (
+    AgentUnavailableError,
     HarnessEvent,
     HarnessOperationAlreadyTerminalError,
     HarnessSession,
+    HarnessTurnActiveError,
     HarnessUnavailableError,
     OpenSession,
     SessionSnapshot,
@@ -34,7 +39,7 @@ from cleanroom.harness import (
 from cleanroom.hostloop import host_loop
 from cleanroom.outbox import Outbox
 from cleanroom.rooms import Room
-from cleanroom.turns import TERMINAL, AlreadyTerminal, Turn, advance
+from cleanroom.turns import AlreadyTerminal, Turn, advance
 from evidence.follow import hub
 from evidence.record import Draft
 from mockcore.refusal import Refusal
@@ -43,40 +48,10 @@ log = logging.getLogger(__name__)
 
 ENDINGS = {"turn.completed": "complete", "turn.interrupted": "stop", "turn.failed": "fail"}
 KEPT_SESSION_FACTS = ("model", "agentVersion", "sandboxed")
+FIRST_WORDS_S = 1.0  # an agent that is ready has said so already; this only lets the log catch up
+NOT_STARTED = "The agent could not be started."
+BEING_CLOSED = "The chat is being closed."
 RESTING = "The agent is resting; the next message wakes it."
-
-
-@dataclass
-class ActiveTurn:
-    """The turn in hand. `by_user` and `timed_out` say why it was asked to stop."""
-
-    ordinal: int
-    message_id: str
-    state: Turn = Turn.STARTING
-    provider_id: str = ""
-    by_user: bool = False
-    timed_out: bool = False
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
-
-    @property
-    def alias(self) -> str:
-        return rooms.turn_alias(self.ordinal)
-
-
-class Attached:
-    """The agent in hand and the task that reads its events. One value, so that neither is mistaken for another's."""
-
-    def __init__(self, agent: HarnessSession) -> None:
-        self.agent = agent
-        self.pump: asyncio.Task[None] | None = None
-
-    async def close(self, *, reason: str, force: bool = False) -> None:
-        """End the agent; what it still says is heard by nobody. Bounded by the driver."""
-        pump = self.pump
-        if pump is not None and pump is not asyncio.current_task():
-            pump.cancel()
-            await asyncio.gather(pump, return_exceptions=True)
-        await self.agent.close(reason=reason, force=force)
 
 
 class Host:
@@ -88,6 +63,8 @@ class Host:
         self._attached: Attached | None = None
         self._agent_lock = asyncio.Lock()  # held by whoever starts, replaces or drops the agent, from end to end
         self._turn: ActiveTurn | None = None
+        self._newest = 0  # ordinal of the last turn begun here
+        self._unsettled: set[int] = set()  # turns whose end is not written yet
         self._tasks: set[asyncio.Task[None]] = set()
         self._aliases: dict[str, str] = {}  # provider turn id -> ours; kept for items that come after the end
         self._items: dict[str, str] = {}
@@ -98,42 +75,64 @@ class Host:
         self._last_alias: str | None = None
         self._keys: tuple[str, ...] = ()
         self._measured = 0
-        self._closing = False
+        self._closing = ""  # why, once it has begun
         self._quiet_since = asyncio.get_running_loop().time()
 
     # ------------------------------------------------------------ commands
     async def open(self) -> None:
-        """Start runner and agent and return when the agent is ready. Raises `HarnessUnavailableError`."""
+        """Start runner and agent; return when the agent is ready and its start is in the log.
+
+        Raises `HarnessUnavailableError`.
+        """
         await self._ensure_agent()
+        await self.written()
 
     def begin(self, *, ordinal: int, message_id: str, text: str) -> None:
         """Start one turn that `sessions` has admitted and recorded; its end is an event, not an answer."""
         self._turn = turn = ActiveTurn(ordinal=ordinal, message_id=message_id)
-        self._last_alias = turn.alias
+        self._newest, self._last_alias = ordinal, turn.alias
+        self._unsettled.add(ordinal)
         self._spawn(self._run_turn(turn, text))
+
+    def has_begun(self, ordinal: int) -> bool:
+        """Say whether this turn has come here."""
+        return ordinal <= self._newest
+
+    def holds(self, ordinal: int) -> bool:
+        """Say whether this turn will still be ended here."""
+        return ordinal in self._unsettled
 
     def forget_cards(self, ids: list[str]) -> None:
         """Cards that the board's own message has settled are no longer watched."""
         self._pending.difference_update(ids)
 
     async def written(self) -> None:
-        """Return when everything said so far is in the log."""
+        """Return when everything said so far is in the log, the agent's own first words among it."""
+        if self._attached is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FIRST_WORDS_S):
+                    await self._attached.heard.wait()
         await self._outbox.flush()
 
     async def interrupt(self) -> None:
         """Ask the active turn to stop, now or as soon as it has a name. Raises `AlreadyTerminal`."""
         turn = self._turn
-        if turn is None or turn.state in TERMINAL:
+        if turn is None or turn.is_over:
             raise AlreadyTerminal
-        first = not turn.by_user
-        turn.by_user = True
         turn.state = advance(turn.state, "interrupt")
-        if first:
+        if not (turn.by_user or turn.timed_out):
+            turn.by_user = True
             self._spawn(self._stop(turn, reason="interrupted by the board user"))
 
     async def reconnect(self) -> None:
-        """Replace the runner and resume the same thread. Raises `HarnessUnavailableError`."""
+        """Replace the runner and resume the same thread.
+
+        Raises `HarnessUnavailableError`, and `HarnessTurnActiveError` when the agent was given a message meanwhile. A
+        turn that still waits for an agent runs on the new one.
+        """
         async with self._agent_lock:
+            if self._turn is not None and self._turn.asked:
+                raise HarnessTurnActiveError
             await self._drop(reason="reconnect")
             await self._start()
 
@@ -141,26 +140,28 @@ class Host:
         """End the agent, settle what is open, write what waits. With `remove`, the directories go too."""
         if self._closing:
             return
-        self._closing = True
-        try:
-            await self._end_work(reason)
-        finally:
-            async with self._agent_lock:
-                await self._drop(reason=reason)
-            await self._outbox.close()
+        self._closing = reason
+        async with AsyncExitStack() as steps:  # last in, first out; each happens, whatever becomes of the others
             if remove:
-                await host_loop.rows(rooms.remove_directories, self.room)
+                steps.push_async_callback(host_loop.rows, rooms.remove_directories, self.room)
+            steps.push_async_callback(self._outbox.close)
+            steps.push_async_callback(self._let_go, reason)
+            await self._end_work(reason)
 
     async def _end_work(self, reason: str) -> None:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         turn = self._turn
-        if turn and turn.state not in TERMINAL:
+        if turn and not turn.is_over:
             code = "server_restarted" if reason == "server_shutdown" else "session_closed"
             await self._settle(turn, "fail", {"code": code, "message": CLOSED_MESSAGES[code]})
         if reason == "server_shutdown" and self._attached is not None:
             self._say_disconnected(reason, RESTING)
+
+    async def _let_go(self, reason: str) -> None:
+        async with self._agent_lock:
+            await self._drop(reason=reason)
 
     async def rest(self) -> bool:
         """Close the processes of a room that nobody watches and that has nothing to do. True if it was closed."""
@@ -182,30 +183,35 @@ class Host:
     async def _start(self) -> HarnessSession:
         """Start an agent and attach it. The lock is held. A failure leaves no process, and says so in the log."""
         if self._closing:
-            raise HarnessUnavailableError("The chat is being closed.")
+            raise HarnessUnavailableError(BEING_CLOSED)
         request, names, snapshot = await self._request()
         if snapshot is not None:
             self._put("session.resuming", {"attempt": self._attempts + 1})
+        attached: Attached | None = None
         try:
             driver = agents.make_driver()
-            if snapshot is None:
-                agent = await driver.open_session(request)
-            else:
-                agent = await driver.recover_session(request, snapshot)
-        except Refusal as no:
-            self._say_disconnected(no.code, no.message)
-            raise
-        attached = Attached(agent)
-        try:
-            self._attempts += 1
-            self._say_connected(agent, names, kind=driver.descriptor().kind)
-            await self._outbox.do(partial(rooms.save_snapshot, self.room.session_id, agent.snapshot()))
-        except BaseException:
-            await asyncio.shield(attached.close(reason="not needed", force=True))
+            opening = driver.open_session(request) if snapshot is None else driver.recover_session(request, snapshot)
+            attached = Attached(await opening)
+            await self._introduce(attached.agent, names, kind=driver.descriptor().kind)
+        except BaseException as error:
+            self._say_not_started(error)
+            if attached is not None:
+                await attached.close(reason="not needed", force=True)
             raise
         self._attached = attached
         attached.pump = asyncio.create_task(self._take_events(attached))
-        return agent
+        return attached.agent
+
+    async def _introduce(self, agent: HarnessSession, names: dict[str, list[str]], *, kind: str) -> None:
+        """Say who came, and keep what is needed to return to it. Raises `HarnessUnavailableError` if that cannot be."""
+        if self._closing:
+            raise HarnessUnavailableError(BEING_CLOSED)
+        self._attempts += 1
+        self._say_connected(agent, names, kind=kind)
+        try:
+            await self._outbox.do_surely(partial(rooms.save_snapshot, self.room.session_id, agent.snapshot()))
+        except DatabaseError as error:
+            raise HarnessUnavailableError("The start of the agent could not be recorded. Try again.") from error
 
     async def _request(self) -> tuple[OpenSession, dict[str, list[str]], SessionSnapshot | None]:
         room = self.room
@@ -279,34 +285,39 @@ class Host:
     def _say_disconnected(self, code: str, message: str) -> None:
         self._put("runner.disconnected", {"code": code, "message": message, "retryable": True})
 
+    def _say_not_started(self, error: BaseException) -> None:
+        if self._closing:
+            self._say_disconnected(self._closing, RESTING)
+        elif isinstance(error, Refusal):
+            self._say_disconnected(error.code, error.message)
+        else:
+            self._say_disconnected(AgentUnavailableError.code, NOT_STARTED)
+
     # ------------------------------------------------------------ one turn
     async def _run_turn(self, turn: ActiveTurn, text: str) -> None:
         try:
             async with asyncio.timeout(limits.cleanroom().turn_timeout_s):
                 agent = await self._ensure_agent()
-                if turn.state in TERMINAL:
-                    return
-                if turn.state is Turn.INTERRUPT_QUEUED:
-                    await self._settle(turn, "stop", {"byUser": True})
-                    return
-                await agent.start_turn(message=text)
-                await turn.ended.wait()
+                if turn.state is Turn.STARTING:
+                    turn.asked = True
+                    await agent.start_turn(message=text)
+                    await turn.ended.wait()
+            if not turn.is_over:  # stopped before there was an agent to stop
+                await self._settle(turn, "stop", {})
         except TimeoutError:
+            if turn.by_user or turn.is_over:
+                return  # a stop that was asked for in time is under way, and bounded by itself
             turn.timed_out = True
             await self._stop(turn, reason="turn_timeout")
         except Refusal as no:
             await self._settle(turn, "fail", {"code": no.code, "message": no.message})
         except Exception:
             log.exception("a turn could not be run")
-            await self._settle(
-                turn, "fail", {"code": "internal_error", "message": "The turn failed inside the server."}
-            )
+            failed = {"code": "internal_error", "message": "The turn failed inside the server."}
+            await self._settle(turn, "fail", failed)
 
     async def _stop(self, turn: ActiveTurn, *, reason: str) -> None:
-        """Interrupt, and wait a bounded while for the agent to say so; else settle the turn ourselves and start afresh.
-
-        The old agent is detached before the turn's end is announced, so the next message meets the new one.
-        """
+        """Interrupt, and wait a bounded while for the agent to say so; else end the turn without it."""
         try:
             async with asyncio.timeout(limits.cleanroom().settle_s):
                 if self._attached is not None:
@@ -316,22 +327,31 @@ class Host:
                 return
         except (TimeoutError, Refusal):
             pass
+        except Exception:
+            log.exception("an agent could not be asked to stop")
         async with self._agent_lock:
-            if turn.state in TERMINAL:
-                return
-            old, self._attached = self._attached, None
-            snapshot = old.agent.snapshot() if old else None
-            signal = "fail" if turn.timed_out else "stop"
-            await self._settle(turn, signal, {"byUser": turn.by_user}, snapshot=snapshot)
+            if not turn.is_over:
+                await self._stop_by_force(turn, reason)
+
+    async def _stop_by_force(self, turn: ActiveTurn, reason: str) -> None:
+        """Settle the turn without its agent, and replace that. The lock is held.
+
+        The old agent is detached before the turn's end is announced, so the next message meets the new one.
+        """
+        old, self._attached = self._attached, None
+        snapshot = old.agent.snapshot() if old else None
+        try:
+            await self._settle(turn, "fail" if turn.timed_out else "stop", {}, snapshot=snapshot)
+        finally:
             if old is not None:
                 await old.close(reason=reason, force=True)
-            with contextlib.suppress(Refusal):  # `_start` has said in the log why it could not
-                await self._start()
+        with contextlib.suppress(Refusal):  # `_start` has said in the log why it could not
+            await self._start()
 
     async def _settle(
         self, turn: ActiveTurn, signal: str, payload: dict[str, Any], *, snapshot: SessionSnapshot | None = None
     ) -> None:
-        """End a turn once; the first ending wins."""
+        """End a turn once; the first ending wins. An end that cannot be written is left to the next command."""
         try:
             turn.state = advance(turn.state, signal)
         except AlreadyTerminal:
@@ -357,7 +377,10 @@ class Host:
         )
         try:
             await self._outbox.do_surely(settle)
+        except Exception:
+            log.exception("the end of a turn could not be written")
         finally:
+            self._unsettled.discard(turn.ordinal)
             turn.ended.set()
 
     # ------------------------------------------------------------ what the agent says
@@ -370,6 +393,7 @@ class Host:
                 if event.type == "session.failed":
                     lost = {"code": event.payload["code"], "message": event.payload["message"]}
                 await self._take(event)
+                attached.heard.set()
         except Exception:
             log.exception("the events of an agent could not be read")
         await self._lose(attached, lost)
@@ -380,10 +404,13 @@ class Host:
             if self._attached is not attached:
                 return
             self._attached = None
-            self._say_disconnected(lost["code"], lost["message"])
-            if self._turn is not None:
-                await self._settle(self._turn, "fail", lost, snapshot=attached.agent.snapshot())
-            await attached.close(reason="lost", force=True)
+            attached.pump = None  # this very task
+            try:
+                self._say_disconnected(lost["code"], lost["message"])
+                if self._turn is not None and self._turn.asked:
+                    await self._settle(self._turn, "fail", lost, snapshot=attached.agent.snapshot())
+            finally:
+                await attached.close(reason="lost", force=True)
 
     async def _take(self, event: HarnessEvent) -> None:
         if event.type == "turn.started":
@@ -414,7 +441,7 @@ class Host:
             snapshot=self._attached.agent.snapshot() if self._attached else None,
         )
         self._put("turn.started", {}, turn_id=turn.alias, source_kind="runner")
-        await self._outbox.do(name)
+        await self._outbox.do_surely(name)
 
     async def _end_turn(self, event: HarnessEvent) -> None:
         turn = self._turn

@@ -11,6 +11,7 @@ import logging
 import threading
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
@@ -134,24 +135,27 @@ def _open_fresh(
     session, value = _mint_room(capability, value)
     try:
         host_loop.call(_open_host(room_of(session)), timeout_s=limits.cleanroom().open_timeout_s + SPARE_S)
+        payload = payload_of(session)
         _make_way(replaced)
         ChatSession.objects.filter(pk=session.pk).update(state=ChatSession.State.OPEN)
-    except TimeoutError:
+    except (TimeoutError, CancelledError):
         discard(session)
         raise HarnessUnavailableError(NOT_IN_TIME) from None
     except BaseException:
         discard(session)
         raise
-    session.state = ChatSession.State.OPEN
-    return Opened(payload=payload_of(session), cookie=value)
+    return Opened(payload=payload, cookie=value)
 
 
 async def _open_host(room: Room) -> None:
     """Wait for the agent no longer than an open may take; what was begun is cleared away without anybody waiting."""
     opening = asyncio.ensure_future(registry.get(room).open())
-    done, _ = await asyncio.wait({opening}, timeout=limits.cleanroom().open_timeout_s)
-    if not done:
+    opening.add_done_callback(lambda task: task.cancelled() or task.exception())  # read, also when nobody waits
+    try:
+        done, _ = await asyncio.wait({opening}, timeout=limits.cleanroom().open_timeout_s)
+    finally:
         opening.cancel()
+    if not done:
         raise HarnessUnavailableError(NOT_IN_TIME)
     await opening
 

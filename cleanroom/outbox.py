@@ -83,10 +83,12 @@ class Outbox:
         """Write what waits, then stop."""
         if self._closed:
             return
-        await self.flush()
-        self._closed = True
-        self._bell.set()
-        await self._task
+        try:
+            await self.flush()
+        finally:
+            self._closed = True
+            self._bell.set()
+            await self._task
 
     async def _write(self) -> None:
         while True:

@@ -6,6 +6,7 @@ Plain functions on rows, called from the host's pool of threads. Knows no agent 
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +26,9 @@ from evidence.record import Draft
 from mockcore.plane import MockControlPlane
 from mockcore.port import Applied, Outcome, Refused
 from mockcore.refusal import Refusal
+
+log = logging.getLogger(__name__)
+REMOVALS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,9 +142,10 @@ def cut_turns(session: ChatSession, *, code: str, message: str) -> int:
     return len(live)
 
 
-def is_open(session_id: str) -> bool:
-    """Say whether a chat may still be worked on."""
-    return ChatSession.objects.filter(public_id=session_id, state=ChatSession.State.OPEN).exists()
+def is_live(session_id: str, ordinal: int) -> bool:
+    """Say whether a turn waits for its end; retiring a chat ends its turns."""
+    turns = ChatTurn.objects.filter(session__public_id=session_id, ordinal=ordinal)
+    return turns.exclude(state__in=TERMINAL).exists()
 
 
 class WorkspaceUnavailable(HarnessUnavailableError):
@@ -173,7 +178,21 @@ def make_directories(room: Room) -> None:
 
 def remove_directories(room: Room) -> None:
     """Remove workspace and CODEX_HOME. Links planted inside are removed, never followed."""
-    remove_tree(path=room.directory)
+    remove_directory(room.directory)
+
+
+def remove_directory(directory: Path) -> None:
+    """Remove a room's directory. What cannot be removed is logged, and left to the next start.
+
+    A second look takes what was written meanwhile, or what another removed first.
+    """
+    for attempt in range(REMOVALS):
+        try:
+            remove_tree(path=directory)
+            break
+        except OSError:
+            if attempt == REMOVALS - 1:
+                log.exception("the directory of a room could not be removed")
 
 
 def issue_header(port: MockControlPlane, room: Room) -> dict[str, Any]:

@@ -21,9 +21,9 @@ from cleanroom.access import UnknownSession, owned_session
 from cleanroom.endings import CLOSED_MESSAGES
 from cleanroom.harness import HarnessUnavailableError
 from cleanroom.hostloop import host_loop
-from cleanroom.messages import checked
+from cleanroom.messages import MessageTooLarge, checked
 from cleanroom.models import ChatSession, ChatTurn
-from cleanroom.opening import new_chat, open_room, reset
+from cleanroom.opening import NOT_IN_TIME, new_chat, open_room, reset
 from cleanroom.payload import Opened, payload_of
 from cleanroom.registry import registry
 from cleanroom.rooms import Room, applied, room_of, stamp, turn_alias
@@ -57,6 +57,12 @@ class InteractionMissing(Refusal):
     """There is no such question or approval on this issue."""
 
     code = "interaction_missing"
+
+
+class InvalidAnswer(Refusal):
+    """The answer does not have the shape that this card takes."""
+
+    code = "invalid_request"
 
 
 class InteractionAlreadyResolved(Refusal):
@@ -123,14 +129,33 @@ def _board_comment(room: Room, turn: ChatTurn, text: str) -> list[cards.Item]:
 
 
 def _refuse_during_a_turn(session: ChatSession) -> None:
-    """Refuse while a turn is alive. One far beyond its clock is nobody's any more, and ends here instead."""
+    """Raise `TurnActive` while a turn is alive. Inside a transaction that holds the chat's row."""
     live = session.turns.exclude(state__in=TERMINAL).first()
-    if live is None:
-        return
-    age_s = (rooms.now() - live.submitted_at).total_seconds()
-    if age_s < limits.cleanroom().turn_timeout_s + STALE_S:
+    if live is not None and not _end_if_lost(session, live):
         raise TurnActive
-    rooms.cut_turns(session, code="turn_timeout", message=CLOSED_MESSAGES["turn_timeout"])
+
+
+def _end_if_lost(session: ChatSession, turn: ChatTurn) -> bool:
+    """End a turn that nobody will end any more, as when its end could not be written; say whether that was so.
+
+    The chat's row is locked, so no other turn is admitted meanwhile; the host loop waits for no row.
+    """
+    age_s = (rooms.now() - turn.submitted_at).total_seconds()
+    if age_s > limits.cleanroom().turn_timeout_s + STALE_S:
+        code = "turn_timeout"
+    elif host_loop.call(_is_lost(session.public_id, turn.ordinal, age_s), timeout_s=HAND_OVER_S):
+        code = "internal_error"
+    else:
+        return False
+    return rooms.cut_turns(session, code=code, message=CLOSED_MESSAGES[code]) > 0
+
+
+async def _is_lost(session_id: str, ordinal: int, age_s: float) -> bool:
+    """Say whether a live turn is in no host's hands: let go by its own, or never come to one."""
+    host = registry.find(session_id)
+    if host is not None and host.has_begun(ordinal):
+        return not host.holds(ordinal)
+    return age_s > 2 * HAND_OVER_S
 
 
 def _next_turn(session: ChatSession) -> tuple[int, str]:
@@ -172,7 +197,7 @@ def _hand_over(room: Room, turn: ChatTurn, text: str, *, settled: list[str]) -> 
 
 
 async def _begin(room: Room, turn: ChatTurn, text: str, settled: list[str]) -> None:
-    if not await host_loop.rows(rooms.is_open, room.session_id):
+    if not await host_loop.rows(rooms.is_live, room.session_id, turn.ordinal):
         raise UnknownSession  # retired a moment ago, by another tab; its turns were cut with it
     host = registry.get(room)
     host.forget_cards(settled)
@@ -183,8 +208,19 @@ def interrupt(*, session_id: str, presented: str | None) -> int:
     """Ask the active turn to stop and return the cursor. Raises `UnknownSession`, `AlreadyTerminal`."""
     session = owned_session(session_id=session_id, presented=presented, now=rooms.now())
     cursor = record.last_number(session_id=session_id)
-    host_loop.call(_interrupt(room_of(session)), timeout_s=5)
+    try:
+        host_loop.call(_interrupt(room_of(session)), timeout_s=HAND_OVER_S)
+    except AlreadyTerminal:
+        if not _end_lost_turn(session_id, presented):
+            raise
     return cursor
+
+
+def _end_lost_turn(session_id: str, presented: str | None) -> bool:
+    with transaction.atomic():
+        session = owned_session(session_id=session_id, presented=presented, now=rooms.now(), lock=True)
+        live = session.turns.exclude(state__in=TERMINAL).first()
+        return live is not None and _end_if_lost(session, live)
 
 
 async def _interrupt(room: Room) -> None:
@@ -202,17 +238,17 @@ def reconnect(*, session_id: str, presented: str | None) -> Opened:
     with transaction.atomic():
         session = owned_session(session_id=session_id, presented=presented, now=rooms.now(), lock=True)
         _refuse_during_a_turn(session)
-    host_loop.call(_reconnect(room_of(session)), timeout_s=limits.cleanroom().open_timeout_s + 2 * CLOSE_S)
+    try:
+        host_loop.call(_reconnect(room_of(session)), timeout_s=limits.cleanroom().open_timeout_s + 2 * CLOSE_S)
+    except TimeoutError:
+        raise HarnessUnavailableError(NOT_IN_TIME) from None
     return Opened(payload=payload_of(session))
 
 
 async def _reconnect(room: Room) -> None:
     host = registry.get(room)
-    try:
-        async with asyncio.timeout(limits.cleanroom().open_timeout_s + CLOSE_S):
-            await host.reconnect()
-    except TimeoutError:
-        raise HarnessUnavailableError("Codex did not become ready in time. Try again.") from None
+    async with asyncio.timeout(limits.cleanroom().open_timeout_s + CLOSE_S):
+        await host.reconnect()
     await host.written()
 
 
@@ -229,27 +265,58 @@ def resolve_interaction(
         _refuse_during_a_turn(session)
         room = room_of(session)
         ref = _pending_ref(room, interaction_id)
+        _check_result(ref, result)
         ordinal, message_id = _next_turn(session)
         outcome_of = room.port().apply(_answer(room, ordinal, message_id, ref, outcome, result))
         if isinstance(outcome_of, Applied):  # a refusal commits its decision record, and nothing else
             turn = _admit_turn(session, ordinal=ordinal, message_id=message_id, counts=False)
-            cursor = record.append(session_id=session_id, drafts=_answered(room, turn, ref))
+            cursor = record.append(session_id=session_id, drafts=_answered(room, turn, ref, outcome_of))
     applied(outcome_of)
     text = answer_text(ref=ref, outcome=outcome, result=result, kind=_kind_of(room, ref))
     _hand_over(room, turn, text, settled=[interaction_id])
     return Sent(session_id=session_id, ordinal=turn.ordinal, cursor=cursor)
 
 
-def _answered(room: Room, turn: ChatTurn, ref: str) -> list[Draft]:
-    """Return the events of a stored answer: the card as it is now, and the hidden turn that hands it on."""
+def _check_result(ref: str, result: Any) -> None:
+    """Refuse an answer of the wrong shape: an approval takes `{note}` or nothing, a question an object or nothing."""
+    if result is not None and not isinstance(result, dict):
+        raise InvalidAnswer("result must be an object.")
+    if not ref.startswith("approval:") or result is None:
+        return
+    note = result.get("note", "")
+    if set(result) - {"note"} or not isinstance(note, str):
+        raise InvalidAnswer("The result of an approval is {note}, and note is a text.")
+    if len(note.encode("utf-8", "replace")) > limits.cleanroom().message_bytes:
+        raise MessageTooLarge(size_bytes=len(note.encode()), limit_bytes=limits.cleanroom().message_bytes)
+
+
+def _answered(room: Room, turn: ChatTurn, ref: str, stored: Applied) -> list[Draft]:
+    """Return the events of a stored answer: the card as it is now, what it made, and the hidden turn to hand it on."""
     entity = history.entities(company_id=room.company_id, refs=[ref])[ref]
     draw = cards.approval_card if ref.startswith("approval:") else cards.interaction_card
-    resolved = {"card": draw(entity, at=stamp()), "issue": rooms.issue_header(room.port(), room)}
+    resolved = {
+        "card": draw(entity, at=stamp()),
+        "issue": rooms.issue_header(room.port(), room),
+        "records": _tasks_made(room, entity["id"], stored),
+    }
     return [
-        Draft(type="interaction.response.resolved", payload=resolved),
+        Draft(type="interaction.response.resolved", payload=resolved, turn_id=turn_alias(turn.ordinal)),
         _submitted(turn, text="", redacted=False, hidden=True),
         Draft(type="interaction.response.delivered", payload={"interactionId": entity["id"]}),
     ]
+
+
+def _tasks_made(room: Room, interaction_id: str, stored: Applied) -> list[cards.Item]:
+    """Return the item of the tasks that accepting a suggestion has created; none for every other answer."""
+    refs = [ref for ref in stored.entity_refs if ref.startswith("task:") and ref != f"task:{room.task_id}"]
+    made = history.entities(company_id=room.company_id, refs=refs).values()
+    children = [
+        {"identifier": task["identifier"], "title": task["title"]} for task in made if task["parentId"] == room.task_id
+    ]
+    if not children:
+        return []
+    item_id = f"answer:{interaction_id}:dependency"
+    return [{"id": item_id, "kind": "dependency", "at": stamp(), "createdTasks": children, "blockerEdges": []}]
 
 
 def _kind_of(room: Room, ref: str) -> str:

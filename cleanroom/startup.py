@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 
 from cleanroom import rooms
 from cleanroom.codex.sweep import sweep
@@ -31,7 +31,8 @@ def settle_cut_rooms() -> int:
     Returns how many turns were cut. One row that cannot be settled is logged and does not stop the others.
     """
     cut = 0
-    for session in ChatSession.objects.exclude(turns__isnull=True, state=ChatSession.State.RETIRED):
+    unsettled = ~Q(state=ChatSession.State.RETIRED) | Q(public_id__in=record.list_open())
+    for session in ChatSession.objects.filter(unsettled):
         try:
             cut += _settle(session)
         except Exception:
@@ -72,7 +73,7 @@ def _remove_strays() -> None:
     runs = Path(settings.RUNS_DIR)
     for directory in runs.iterdir() if runs.is_dir() else ():
         if directory.name not in kept:
-            shutil.rmtree(directory, ignore_errors=True)
+            rooms.remove_directory(directory)
 
 
 def close_all() -> None:

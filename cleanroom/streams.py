@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import parse_qs
 
+from autobahn.exception import Disconnected
 from channels.db import database_sync_to_async
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -122,18 +123,26 @@ class ThreadStream(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ha
             await self.close(TOO_MUCH_INPUT)
 
     async def _follow_to_the_end(self) -> None:
-        code = INTERNAL_ERROR
         try:
-            code = await self._follow(ask_of(self.scope))
+            await self.close(await self._follow_until_over())
+        except Disconnected:
+            pass  # the page went away while it was being sent something
+
+    async def _follow_until_over(self) -> int:
+        """Follow, and return the close code for how that ended."""
+        try:
+            return await self._follow(ask_of(self.scope))
         except Refusal as no:
-            code = CLOSE_CODES.get(no.code, INTERNAL_ERROR)
             if no.code == "unknown_session":
                 await self._send(view_frames.closed(0, no.code))
+            return CLOSE_CODES.get(no.code, INTERNAL_ERROR)
         except TimeoutError:
-            code = FOLLOWER_TOO_SLOW
+            return FOLLOWER_TOO_SLOW
+        except Disconnected:
+            raise
         except Exception:
             log.exception("a stream broke")
-        await self.close(code)
+            return INTERNAL_ERROR
 
     async def _follow(self, ask: Ask) -> int:
         """Send frames until the log is closed, and return the close code for that."""

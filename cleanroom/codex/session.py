@@ -182,6 +182,7 @@ class CodexSession:
         params = {"threadId": self._thread_id, "turnId": turn.id}
         timeout_s = min(self._timeout_s, INTERRUPT_TIMEOUT_S)
         call = self._spawn(self._connection.call(method="turn/interrupt", params=params, timeout_s=timeout_s))
+        call.add_done_callback(_read)
         ended = self._spawn(turn.ended.wait())
         await asyncio.wait({call, ended}, return_when=asyncio.FIRST_COMPLETED)
         ended.cancel()
@@ -376,6 +377,12 @@ class CodexSession:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+def _read(call: asyncio.Task[Any]) -> None:
+    """Take note of how a call ended, also when nobody waits for it any more."""
+    if not call.cancelled():
+        call.exception()
 
 
 def _input(message: str) -> list[dict[str, Any]]:

@@ -135,7 +135,8 @@ def test_a_taken_port_is_refused_in_one_line_that_says_what_to_do() -> None:
         port = listener.getsockname()[1]
         with pytest.raises(serve.AddressInUse) as refused:
             serve.listen(host="127.0.0.1", port=port)
-    assert str(refused.value) == f"Port {port} is in use. Choose another, for example: PORT=4190 make demo"
+    hint = "Choose another: PORT=4190 CAPABILITY_VAR_DIR=var/two make demo"
+    assert str(refused.value) == f"Port {port} is in use. {hint}"
 
 
 # ---------------------------------------------------------------- kept threads

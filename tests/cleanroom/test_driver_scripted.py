@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -309,6 +310,22 @@ async def test_a_turn_is_interrupted_once_and_never_after_its_end() -> None:
         with pytest.raises(HarnessOperationAlreadyTerminalError):
             await s.session.interrupt(reason="third")
         assert len(s.agent.received("turn/interrupt")) == 1
+
+
+async def test_an_interrupt_that_is_never_answered_leaves_no_complaint_behind() -> None:
+    complaints: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    async with scene() as s:
+        await s.session.start_turn(message="go")
+        s.agent.hold("turn/interrupt")
+        stopping = asyncio.create_task(s.session.interrupt(reason="stop"))
+        await s.agent.wait_for("turn/interrupt")
+        s.agent.end_turn("u1", "interrupted")
+        await asyncio.wait_for(stopping, 5)
+        await s.session.close(reason="reset")  # and with it the call that still waits for its answer
+    del s, stopping
+    gc.collect()
+    assert complaints == []
 
 
 async def test_an_interrupt_that_loses_the_race_says_so_and_the_turn_stays_completed() -> None:

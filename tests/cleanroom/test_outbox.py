@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 import pytest
+from django.db import OperationalError
 
+from cleanroom import outbox as outboxes
 from cleanroom.hostloop import HostLoop
 from cleanroom.outbox import Outbox, merged
 from evidence import record
@@ -76,3 +79,62 @@ def test_a_job_that_fails_tells_its_owner_and_does_not_stop_the_writer(loop: Hos
 
     loop.call(write(), timeout_s=5)
     assert record.last_number(session_id) == 1
+
+
+def failing_appends(monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
+    """Let the next appends of the outbox fail as a locked database does; the list holds how many drafts they had."""
+    append, failed = record.append, []
+
+    def refuse(*, session_id: str, drafts: Any) -> int:
+        if len(failed) < times:
+            failed.append(len(drafts))
+            raise OperationalError("database is locked")
+        return append(session_id=session_id, drafts=drafts)
+
+    monkeypatch.setattr(outboxes, "RETRY_PAUSES_S", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(record, "append", refuse)
+    return failed
+
+
+@pytest.mark.requirement("outbox.retry")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("times", [1, 3])
+def test_what_the_database_refuses_for_a_while_is_written_once_and_in_order(
+    loop: HostLoop, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    session_id = str(uuid.uuid4())
+    record.open_log(session_id=session_id, run_id="run-1")
+    failed = failing_appends(monkeypatch, times)
+
+    async def write() -> None:
+        outbox = Outbox(session_id=session_id)
+        outbox.put(NOTICE)
+        outbox.put(delta("one"))
+        await outbox.do(lambda: record.append(session_id=session_id, drafts=[delta("two", "item-2")]))
+        outbox.put(delta("three", "item-3"))
+        await outbox.close()
+
+    loop.call(write(), timeout_s=5)
+    events = record.read_events(session_id=session_id, after=0)
+    assert [event.payload.get("text") for event in events] == [None, "one", "two", "three"]
+    assert failed == [2] * times
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_outbox_that_can_write_nothing_says_so_and_still_stops(
+    loop: HostLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_id = str(uuid.uuid4())
+    record.open_log(session_id=session_id, run_id="run-1")
+    failing_appends(monkeypatch, times=4)
+
+    async def write() -> None:
+        outbox = Outbox(session_id=session_id)
+        outbox.put(NOTICE)
+        with pytest.raises(OperationalError):
+            await outbox.close()
+        with pytest.raises(RuntimeError, match="closed"):
+            await outbox.flush()
+
+    loop.call(write(), timeout_s=5)
+    assert record.last_number(session_id) == 0

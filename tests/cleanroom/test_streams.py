@@ -6,6 +6,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from autobahn.exception import Disconnected
 from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
 from django.db import connection
@@ -201,9 +202,10 @@ async def test_a_cursor_beyond_the_log_asks_the_page_to_open_again(room):
 )
 async def test_a_room_that_ends_says_why_and_closes_the_socket(room, reason, code):
     async with socket(room) as browser:
-        await append(room, SUBMITTED, Draft("session.closed", {"code": reason, "reason": reason}))
+        await append(room, SUBMITTED)
+        said = [await browser.frame()]  # from here on it follows; a log closed before that is unknown to it
+        await append(room, Draft("session.closed", {"code": reason, "reason": reason}))
         await rows(record.close_log, session_id=room[0])
-        said = [await browser.frame()]
         while said[-1]["type"] != "closed":
             said.append(await browser.frame())
         assert said[-1] == {"type": "closed", "seq": 2, "code": reason}
@@ -300,3 +302,33 @@ async def test_a_page_that_does_not_read_is_dropped_with_a_code_and_a_reader_is_
         await inbox.put({"type": "websocket.disconnect", "code": 4408})
         async with asyncio.timeout(5):
             await stuck
+
+
+@pytest.mark.requirement("stream.left")
+async def test_a_page_that_leaves_while_it_is_sent_something_is_no_error(room, caplog):
+    """The server's `send` refuses once the client is gone, a little before anybody is told so."""
+    session_id, cookie = room
+    await append(room, SUBMITTED)
+    tried: asyncio.Queue[str] = asyncio.Queue()
+    inbox: asyncio.Queue[dict] = asyncio.Queue()
+
+    async def send(message):
+        if message["type"] != "websocket.accept":
+            tried.put_nowait(message["type"])
+            raise Disconnected("Attempt to send on a closed protocol")
+
+    scope = {
+        "type": "websocket",
+        "path": "/api/capability/ui/stream",
+        "query_string": f"sessionId={session_id}&after=0".encode(),
+        "headers": headers(cookie),
+    }
+    connection = asyncio.create_task(streams.ThreadStream.as_asgi()(scope, inbox.get, send))
+    await inbox.put({"type": "websocket.connect"})
+    async with asyncio.timeout(5):
+        assert await tried.get() == "websocket.send"
+        await inbox.put({"type": "websocket.disconnect", "code": 1006})
+        await connection
+    assert tried.empty()
+    assert hub.followers(session_id) == 0
+    assert caplog.records == []

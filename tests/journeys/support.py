@@ -43,7 +43,7 @@ class Server:
         if not self.var.exists():
             shutil.copytree(template(), self.var)
         command = [sys.executable, "manage.py", "dev", "--port", "0", "--exit-with-parent"]
-        command += ["--rehearsal", "--pace", "8"] if self.rehearsal else []
+        command += ["--rehearsal", "--pace", os.environ.get("JOURNEY_PACE", "8")] if self.rehearsal else []
         environment = os.environ | {"CAPABILITY_VAR_DIR": str(self.var)} | self.environment
         with self.log.open("a") as log:
             self.process = subprocess.Popen(

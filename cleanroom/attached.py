@@ -1,0 +1,58 @@
+"""What a host holds while it works: the agent in hand with the task that reads it, and the turn in hand."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from cleanroom import rooms
+from cleanroom.harness import HarnessSession
+from cleanroom.turns import TERMINAL, Turn
+
+
+@dataclass
+class ActiveTurn:
+    """The turn in hand. `by_user` and `timed_out` say why it was asked to stop; only the first of them is set."""
+
+    ordinal: int
+    message_id: str
+    state: Turn = Turn.STARTING
+    provider_id: str = ""
+    asked: bool = False  # an agent has been given its message
+    by_user: bool = False
+    timed_out: bool = False
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def alias(self) -> str:
+        return rooms.turn_alias(self.ordinal)
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in TERMINAL
+
+
+class Attached:
+    """The agent in hand and the task that reads its events. One value, so that neither is mistaken for another's."""
+
+    def __init__(self, agent: HarnessSession) -> None:
+        self.agent = agent
+        self.pump: asyncio.Task[None] | None = None
+        self.heard = asyncio.Event()  # the first thing it said is in the outbox
+        self._closing: asyncio.Task[None] | None = None
+
+    async def close(self, *, reason: str, force: bool = False) -> None:
+        """End the agent, once; what it still says is heard by nobody. Bounded by the driver.
+
+        It is ended also when whoever asked for it is cancelled meanwhile: no process is left to itself.
+        """
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._end(reason, force))
+        await asyncio.shield(self._closing)
+
+    async def _end(self, reason: str, force: bool) -> None:
+        pump, self.pump = self.pump, None
+        if pump is not None:
+            pump.cancel()
+            await asyncio.gather(pump, return_exceptions=True)
+        await self.agent.close(reason=reason, force=force)
