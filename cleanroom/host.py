@@ -17,7 +17,6 @@ from django.db import DatabaseError
 
 from capability import authorizations
 from capability.binding import codex_dynamic_tools
-from capability.redaction import StreamRedactor, redact_text
 from cleanroom import agent as agents
 from cleanroom import exposure, limits, rooms, toolcalls
 from cleanroom.attached import ActiveTurn, Attached
@@ -39,6 +38,7 @@ from cleanroom.harness import (
 from cleanroom.hostloop import host_loop
 from cleanroom.outbox import Outbox
 from cleanroom.rooms import Room
+from cleanroom.speech import Speech
 from cleanroom.turns import AlreadyTerminal, Turn, advance
 from evidence.follow import hub
 from evidence.record import Draft
@@ -66,9 +66,7 @@ class Host:
         self._newest = 0  # ordinal of the last turn begun here
         self._unsettled: set[int] = set()  # turns whose end is not written yet
         self._tasks: set[asyncio.Task[None]] = set()
-        self._aliases: dict[str, str] = {}  # provider turn id -> ours; kept for items that come after the end
-        self._items: dict[str, str] = {}
-        self._streams: dict[str, StreamRedactor] = {}
+        self._speech = Speech()
         self._calls = 0
         self._pending: set[str] = set()
         self._attempts = 0
@@ -364,7 +362,7 @@ class Host:
         self._measure_again()
         if self._turn is turn:
             self._turn = None
-        self._streams.clear()
+        self._speech.end_turn()
         self._quiet_since = asyncio.get_running_loop().time()
         settle = partial(
             rooms.settle_turn,
@@ -418,12 +416,15 @@ class Host:
         elif event.type in ENDINGS:
             await self._end_turn(event)
         elif event.type.startswith("item."):
-            self._take_item(event)
+            draft = self._speech.item(event, current=self._current_alias)
+            if draft is not None:
+                self._outbox.put(draft)
         elif event.type in {"session.started", "session.resumed"}:
             kept = {name: event.payload[name] for name in KEPT_SESSION_FACTS if name in event.payload}
             self._put(event.type, kept, source_kind="runner")
         elif event.type in {"session.failed", "harness.diagnostic", "harness.exited"}:
-            alias = self._alias(event) or self._last_alias  # a notice stands where it was said
+            # A notice stands where it was said, also once its turn is over.
+            alias = self._speech.turn_of(event, current=self._current_alias) or self._last_alias
             self._put(event.type, event.payload, turn_id=alias, source_kind="runner")
 
     async def _name_turn(self, event: HarnessEvent) -> None:
@@ -432,7 +433,7 @@ class Host:
             return
         turn.state = advance(turn.state, "name")
         turn.provider_id = event.turn_id
-        self._aliases[event.turn_id] = turn.alias
+        self._speech.name_turn(event.turn_id, turn.alias)
         name = partial(
             rooms.name_turn,
             self.room.session_id,
@@ -448,32 +449,6 @@ class Host:
         if turn is None or not turn.provider_id or event.turn_id != turn.provider_id:
             return  # another turn's end, or of one whose start failed: `start_turn` has said so
         await self._settle(turn, ENDINGS[event.type], dict(event.payload))
-
-    def _take_item(self, event: HarnessEvent) -> None:
-        alias, item = self._alias(event), self._item(event)
-        payload = dict(event.payload)
-        if event.type == "item.delta":
-            stream = self._streams.setdefault(item or "", StreamRedactor())
-            payload["text"] = stream.feed(payload["text"])
-            if not payload["text"]:
-                return
-        elif payload.get("kind") == "agent_message" and event.type != "item.started":
-            self._streams.pop(item or "", None)
-            payload["text"] = redact_text(payload.get("text", ""))
-        self._put(event.type, payload, turn_id=alias, item_id=item, source_kind="runner")
-
-    def _alias(self, event: HarnessEvent) -> str | None:
-        if not event.turn_id:
-            return self._turn.alias if self._turn else None
-        return self._aliases.get(event.turn_id)
-
-    def _item(self, event: HarnessEvent) -> str | None:
-        if event.item_id is None:
-            return None
-        if event.item_id not in self._items:
-            owner = (self._alias(event) or "turn-0").removeprefix("turn-")
-            self._items[event.item_id] = f"item-{owner}-{len(self._items) + 1}"
-        return self._items[event.item_id]
 
     # ------------------------------------------------------------ tool calls
     async def _on_tool_call(self, call: ToolCall) -> ToolAnswer:
@@ -497,6 +472,10 @@ class Host:
         return performed.answer
 
     # ------------------------------------------------------------ small parts
+    @property
+    def _current_alias(self) -> str | None:
+        return self._turn.alias if self._turn else None
+
     def _put(
         self,
         kind: str,
