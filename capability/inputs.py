@@ -23,6 +23,7 @@ VALUE_LIMIT = 10_000  # values of one input, names included
 TEXT_LIMIT = 200_000  # characters of one text
 TOTAL_LIMIT = 2_000_000  # characters of all texts together
 WHOLE_LIMIT = 2**63  # no larger number is held exactly by every part of the path
+UNDECLARED = "Additional properties are not allowed"  # how the validator begins
 MESSAGE_LIMIT = 300  # characters of one issue
 
 VALIDATORS = {
@@ -92,4 +93,11 @@ def first_issue(*, operation: Operation, given: Any) -> str | None:
         return None
     issue = next(validator.iter_errors(given))
     where = "/" + "/".join(str(step) for step in issue.instance_path)
-    return str(redact(f"{where}: {issue.message}"))[:MESSAGE_LIMIT]
+    return str(redact(f"{where}: {_cause(issue.message, operation)}"))[:MESSAGE_LIMIT]
+
+
+def _cause(message: str, operation: Operation) -> str:
+    """Return the validator's words; the names of undeclared fields are the caller's own and are not repeated."""
+    if not message.startswith(UNDECLARED):
+        return message
+    return f"a field is not declared; this operation takes {', '.join(operation.field_names) or 'no fields'}"

@@ -24,6 +24,8 @@ KEYED_BUT_WITHHELD = ("decide_approval", "control_workspace_service")  # their s
 TELLS_THE_ANSWER = ("record_status", "answer_status", "comment_on_approval")  # sensible after a "no" as well
 ON_THE_CARD = "Only the card decides this approval: please press Approve or Reject on it. I wait for that."
 
+THINKING_S = 0.1  # seconds a word, while the reason of a refusal is still on its way
+
 
 def decide(body: Mapping[str, Any]) -> Reply:
     """Return the answer to one Responses-API request. Same request, same reply; nothing raises."""
@@ -120,6 +122,8 @@ def run(steps: list[Step], *, opening: str, conversation: Conversation, memory: 
             return Reply(calls=calls, thinking=thoughts(steps) if first else "")
         said.append(outcome)
     slow = next((part.seconds_a_word for part in said if part.seconds_a_word is not None), None)
+    if slow is None and conversation.newest.awaits_denial:
+        slow = THINKING_S  # no real model answers at once; the denial is on its way
     failure = next((part.failure for part in said if part.failure is not None), None)
     names = known_identifiers(conversation)
     parts = [part.text if part.exact else with_identifiers(part.text, names) for part in said]

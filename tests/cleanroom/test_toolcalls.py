@@ -97,3 +97,4 @@ def test_the_fields_of_a_call_are_named_and_undeclared_ones_only_counted(agents:
     [done] = chat.calls()
     assert done.payload["fields"] == ["body", "idempotencyKey", "1 undeclared"]
     assert "planted-value" not in done.body
+    assert "planted-name" not in done.body
