@@ -31,10 +31,11 @@ class ReportProgress(Command):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerStatusQuestion(ReportProgress):
+class AnswerStatusQuestion(Command):
     """Append an answer as a durable comment. Its own kind, so that a key used for a report is a conflict here."""
 
     kind: ClassVar[str] = "answer_status_question"
+    body: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from mockcore.commands import PostBoardComment, ReportProgress
+from mockcore.commands import AnswerStatusQuestion, PostBoardComment, ReportProgress
 from mockcore.handlers import interactions
 from mockcore.handlers.scene import Scene, text_in
 from mockcore.models import Comment
 from mockcore.vocabulary import Expiry
 
 
-def report_progress(scene: Scene, command: ReportProgress) -> None:
+def report_progress(scene: Scene, command: ReportProgress | AnswerStatusQuestion) -> None:
     """Append a comment by the run's actor."""
     say(scene, text_in(command.body, name="body"))
 

@@ -10,6 +10,7 @@ import pytest
 from mockcore import models
 from mockcore.authority import BOARD_MAY, CLAIMS
 from mockcore.commands import (
+    AnswerStatusQuestion,
     BlockTask,
     Command,
     CommentOnApproval,
@@ -36,6 +37,7 @@ from tests.mockcore.conftest import Desk
 
 COMMANDS: tuple[Command, ...] = (
     ReportProgress(body="b"),
+    AnswerStatusQuestion(body="b"),
     WriteDocument(key="k", title="t", body="b", base_revision_id=None),
     RequestHumanInput(interaction_kind="questions", title="t", prompt="p", continuation_policy="none"),
     ResolveHumanInput(interaction_id="i", outcome="answered"),
