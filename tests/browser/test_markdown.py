@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -49,6 +50,7 @@ def say(chat: ThreadPage, server: RoomServer, markdown: str) -> Locator:
 def test_prose_loads_nothing_runs_nothing_and_covers_nothing(
     chat: ThreadPage, server: RoomServer, case: dict[str, Any]
 ) -> None:
+    expect(chat.page).to_have_title(re.compile(r"^MCK-"))  # the room is drawn: from now on nothing else is asked for
     asked: list[str] = []
 
     def note(request: Request) -> None:
