@@ -128,13 +128,14 @@ def turned_around(words: str) -> str:
 
 
 def one_sentence(words: str, *, limit: int = 400) -> str:
-    """Return the words as one sentence: a capital first, a full stop last, bounded."""
+    """Return the words as one bounded sentence: a capital first, but not in a name such as `a_b`; a full stop last."""
     words = " ".join(words.split())
     if len(words) > limit:
         words = words[: limit - 1].rstrip() + "…"
     if not words:
         return ""
-    return words[0].upper() + words[1:] + ("" if words[-1] in ".!?…" else ".")
+    first = words[0] if "_" in words.split(" ", 1)[0] else words[0].upper()
+    return first + words[1:] + ("" if words[-1] in ".!?…" else ".")
 
 
 def slug(words: str, *, limit: int = 60) -> str:

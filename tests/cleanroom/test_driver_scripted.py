@@ -662,6 +662,8 @@ async def test_closing_twice_and_while_a_tool_call_hangs_is_fine() -> None:
         await s.watcher.wait_for("turn.started")
         await asyncio.gather(s.session.close(reason="one"), s.session.close(reason="two"))
         await s.session.close(reason="three")
+        with pytest.raises(HarnessUnavailableError):
+            await s.session.start_turn(message="again")
 
 
 # ---------------------------------------------------------------- recovery

@@ -25,6 +25,7 @@ from cleanroom.rehearsal.reply import Reply
 from cleanroom.rehearsal.server import RehearsalServer
 from cleanroom.rehearsal.steps import find_steps
 from cleanroom.rehearsal.wire import events
+from cleanroom.rehearsal.words import one_sentence
 
 KEYED = {"type": "object", "properties": {"idempotencyKey": {"type": "string"}}}
 PLAIN = {"type": "object", "properties": {}}
@@ -775,3 +776,8 @@ async def test_real_codex_runs_tools_commands_and_failures_against_it(tmp_path: 
                 assert (await codex.turn("Say nothing"))["status"] == "completed"
     finally:
         home.remove_tree(path=base)
+
+
+def test_a_sentence_begins_with_a_capital_but_a_name_stays_a_name() -> None:
+    assert one_sentence("a task is blocked") == "A task is blocked."
+    assert one_sentence("decide_approval is for the board.") == "decide_approval is for the board."
