@@ -12,6 +12,7 @@ import errno
 import ipaddress
 import logging
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,7 @@ END_S = 5.0  # how long requests that were told to end may take
 KEPT_BODY_BYTES = 1024 * 1024  # of a request; more is read and dropped, and the view sees that it was too large
 KEPT_THREADS = 8
 BACKLOG = 128
+SWITCH_S = 0.0005  # a message crosses four threads; at Python's 5 ms each crossing may wait that long for a busy one
 
 Application = Callable[[Any, Any, Any], Any]
 
@@ -60,6 +62,7 @@ def serve(
     accepted already. `on_stop` runs in a thread, before the requests that still run are cancelled. May be called once
     in a process, since Twisted's reactor runs once. Raises `AddressInUse`, `CannotListen`.
     """
+    sys.setswitchinterval(SWITCH_S)
     app = import_string(application.replace(":", ".")) if isinstance(application, str) else application
     listener = listener or listen(host=host, port=port)
     server = PatientServer(KeptThreads(app), listener=listener, on_stop=on_stop)

@@ -13,7 +13,9 @@ from datetime import datetime, timedelta
 
 from cleanroom.limits import Limits
 from cleanroom.models import BrowserCapability, ChatSession, Surface
+from mockcore import rows
 from mockcore.refusal import Refusal
+from mockcore.text import clean_text
 
 COOKIE_NAMES = {Surface.CLEANROOM: "paperclip_capability_chat"}
 COOKIE_VALUE = re.compile(r"[A-Za-z0-9_-]{43}")  # 32 bytes, base64url
@@ -62,10 +64,9 @@ def owned_session(*, session_id: str, presented: str | None, now: datetime, lock
 
     With `lock` (inside a transaction) the row stays locked until the end of it.
     """
-    rows = ChatSession.objects.select_related("capability")
-    if lock:
-        rows = rows.select_for_update(of=("self",))
-    session = rows.filter(public_id=session_id, state=ChatSession.State.OPEN).first()
+    session = rows.fetch(
+        ChatSession, "capability", lock=lock, public_id=clean_text(session_id), state=ChatSession.State.OPEN.value
+    )
     if session is None or not presented or not COOKIE_VALUE.fullmatch(presented):
         raise UnknownSession
     capability = session.capability

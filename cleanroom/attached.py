@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from cleanroom import rooms
 from cleanroom.harness import HarnessSession
+from cleanroom.turn_rows import turn_alias
 from cleanroom.turns import TERMINAL, Turn
 
 
@@ -25,7 +25,7 @@ class ActiveTurn:
 
     @property
     def alias(self) -> str:
-        return rooms.turn_alias(self.ordinal)
+        return turn_alias(self.ordinal)
 
     @property
     def is_over(self) -> bool:

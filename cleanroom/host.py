@@ -18,7 +18,7 @@ from django.db import DatabaseError
 from capability import authorizations
 from capability.binding import codex_dynamic_tools
 from cleanroom import agent as agents
-from cleanroom import exposure, limits, rooms, toolcalls
+from cleanroom import exposure, limits, rooms, toolcalls, turn_rows
 from cleanroom.attached import ActiveTurn, Attached
 from cleanroom.endings import CLOSED_MESSAGES, ending, guard_facts
 from cleanroom.guard import guard
@@ -59,7 +59,7 @@ class Host:
 
     def __init__(self, *, room: Room) -> None:
         self.room = room
-        self._outbox = Outbox(session_id=room.session_id)
+        self._outbox = Outbox(session_id=room.session_id, lock=partial(turn_rows.lock_chat, room.session_id))
         self._attached: Attached | None = None
         self._agent_lock = asyncio.Lock()  # held by whoever starts, replaces or drops the agent, from end to end
         self._turn: ActiveTurn | None = None
@@ -207,7 +207,7 @@ class Host:
         self._attempts += 1
         self._say_connected(agent, names, kind=kind)
         try:
-            await self._outbox.do_surely(partial(rooms.save_snapshot, self.room.session_id, agent.snapshot()))
+            await self._outbox.do_surely(partial(turn_rows.save_snapshot, self.room.session_id, agent.snapshot()))
         except DatabaseError as error:
             raise HarnessUnavailableError("The start of the agent could not be recorded. Try again.") from error
 
@@ -246,7 +246,7 @@ class Host:
         exposed = [tool.name for tool in tools]
         names = {"exposed": exposed, "withheld": toolcalls.withheld(exposed)}
         calls = authorizations.count_invocations(company_id=room.company_id)
-        return names, tools, calls, toolcalls.pending_ids(room), rooms.load_snapshot(room.session_id)
+        return names, tools, calls, toolcalls.pending_ids(room), turn_rows.load_snapshot(room.session_id)
 
     def _say_connected(self, agent: HarnessSession, names: dict[str, list[str]], *, kind: str) -> None:
         process = agent.process()
@@ -365,7 +365,7 @@ class Host:
         self._speech.end_turn()
         self._quiet_since = asyncio.get_running_loop().time()
         settle = partial(
-            rooms.settle_turn,
+            turn_rows.settle_turn,
             self.room.session_id,
             turn.ordinal,
             state=turn.state,
@@ -412,7 +412,7 @@ class Host:
 
     async def _take(self, event: HarnessEvent) -> None:
         if event.type == "turn.started":
-            await self._name_turn(event)
+            self._name_turn(event)
         elif event.type in ENDINGS:
             await self._end_turn(event)
         elif event.type.startswith("item."):
@@ -427,7 +427,7 @@ class Host:
             alias = self._speech.turn_of(event, current=self._current_alias) or self._last_alias
             self._put(event.type, event.payload, turn_id=alias, source_kind="runner")
 
-    async def _name_turn(self, event: HarnessEvent) -> None:
+    def _name_turn(self, event: HarnessEvent) -> None:
         turn = self._turn
         if turn is None or turn.state not in {Turn.STARTING, Turn.INTERRUPT_QUEUED} or not event.turn_id:
             return
@@ -435,14 +435,14 @@ class Host:
         turn.provider_id = event.turn_id
         self._speech.name_turn(event.turn_id, turn.alias)
         name = partial(
-            rooms.name_turn,
+            turn_rows.name_turn,
             self.room.session_id,
             turn.ordinal,
             event.turn_id,
+            draft=Draft(type="turn.started", payload={}, turn_id=turn.alias, source_kind="runner"),
             snapshot=self._attached.agent.snapshot() if self._attached else None,
         )
-        self._put("turn.started", {}, turn_id=turn.alias, source_kind="runner")
-        await self._outbox.do_surely(name)
+        self._outbox.do_soon(name)
 
     async def _end_turn(self, event: HarnessEvent) -> None:
         turn = self._turn

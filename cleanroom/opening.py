@@ -19,7 +19,7 @@ from django.db import transaction
 
 from capability import authorizations
 from capability.dispatcher import fixture_run_capabilities
-from cleanroom import agent, exposure, limits, rooms
+from cleanroom import agent, exposure, limits, rooms, turn_rows
 from cleanroom.access import digest_of, held_capability, mint, owned_session, renew
 from cleanroom.endings import CLOSED_MESSAGES
 from cleanroom.harness import HarnessUnavailableError
@@ -225,7 +225,7 @@ def _retire(session: ChatSession, *, because: str) -> None:
         if not live.update(state=ChatSession.State.RETIRED, retired_at=rooms.now(), retired_because=because):
             return
         tenants.retire(company_id=session.company_id)
-        rooms.cut_turns(session, code="session_closed", message=CLOSED_MESSAGES["session_closed"])
+        turn_rows.cut_turns(session, code="session_closed", message=CLOSED_MESSAGES["session_closed"])
         closed = Draft(type="session.closed", payload={"reason": because, "code": because})
         record.append(session_id=session.public_id, drafts=[closed])
     closing = host_loop.submit(_close_host(room_of(session), because))

@@ -1,33 +1,34 @@
 """What one host writes, in the order it happened: log events and jobs on the rows, by one writer.
 
-Events that wait together are one transaction, and each job is one with the events it appends itself. A write that the
-database refuses for a while (a lock held elsewhere) is tried again: nothing that was said is dropped.
+What waits together is one transaction: a commit costs more than anything in it. Each job stands in a savepoint of its
+own, so that one which fails takes nothing else with it. A write that the database refuses for a while (a lock held
+elsewhere) is tried again as a whole: nothing that was said is dropped, and nothing is done twice.
 
-Text deltas are merged: adjacent pieces of one item become one event, and batches of nothing but text are written at
-most thirty times a second. Anything else is written at once, after the text before it.
+Progress that a person only watches (streamed text, items that start and end) is written at most thirty times a second,
+adjacent pieces of one item joined. Anything else is written at once, after what was said before it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 
 from cleanroom.hostloop import host_loop
 from evidence import record
 from evidence.record import Draft
 
 log = logging.getLogger(__name__)
-TEXT_PERIOD_S = 1 / 30
+PROGRESS = frozenset({"item.delta", "item.started", "item.completed", "item.failed"})
+PROGRESS_PERIOD_S = 1 / 30
 RETRY_PAUSES_S = (0.2, 1.0, 3.0)  # on top of the database's own patience
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Job:
     """Work on the rows that must happen after everything before it."""
 
@@ -35,11 +36,20 @@ class Job:
     done: asyncio.Future[Any]
 
 
-class Outbox:
-    """The only writer of a live session's log while its host is alive."""
+Entry = Job | list[Draft]
+Outcome = tuple[Any, BaseException | None]  # what a job returned, or why it failed
 
-    def __init__(self, *, session_id: str) -> None:
+
+class Outbox:
+    """The only writer of a live session's log while its host is alive.
+
+    `lock` takes whatever lock must come before the log's own, where the database has row locks: it is called first in
+    a transaction that writes events before a job.
+    """
+
+    def __init__(self, *, session_id: str, lock: Callable[[], None] | None = None) -> None:
         self._session_id = session_id
+        self._lock = lock or _nothing
         self._waiting: list[Draft | Job] = []
         self._bell = asyncio.Event()
         self._urgent = asyncio.Event()
@@ -48,21 +58,22 @@ class Outbox:
 
     def put(self, draft: Draft) -> None:
         """Append one event after everything that waits."""
-        if self._closed:
-            return
-        self._waiting.append(draft)
-        if draft.type != "item.delta":
-            self._urgent.set()
-        self._bell.set()
+        if not self._closed:
+            self._add(draft, urgent=draft.type not in PROGRESS)
+
+    def do_soon(self, work: Callable[[], Any]) -> None:
+        """Run `work` in its turn, with whatever is written next. That it failed is logged, and stops nothing."""
+        if not self._closed:
+            job = self._job(work)
+            job.done.add_done_callback(_log_failure)
+            self._add(job, urgent=False)
 
     async def do(self, work: Callable[[], Any]) -> Any:
         """Run `work` on the rows in its turn and return what it returned."""
         if self._closed:
             raise RuntimeError("the outbox is closed")
-        job = Job(work, asyncio.get_running_loop().create_future())
-        self._waiting.append(job)
-        self._urgent.set()
-        self._bell.set()
+        job = self._job(work)
+        self._add(job, urgent=True)
         return await job.done
 
     async def do_surely(self, work: Callable[[], Any]) -> Any:
@@ -90,6 +101,16 @@ class Outbox:
             self._bell.set()
             await self._task
 
+    def _job(self, work: Callable[[], Any]) -> Job:
+        return Job(work, asyncio.get_running_loop().create_future())
+
+    def _add(self, entry: Draft | Job, *, urgent: bool) -> None:
+        self._waiting.append(entry)
+        if urgent:
+            self._urgent.set()
+        self._bell.set()
+
+    # ------------------------------------------------------------ the writer
     async def _write(self) -> None:
         while True:
             await self._bell.wait()
@@ -106,59 +127,78 @@ class Outbox:
 
     async def _pause(self) -> None:
         try:
-            async with asyncio.timeout(TEXT_PERIOD_S):
+            async with asyncio.timeout(PROGRESS_PERIOD_S):
                 await self._urgent.wait()
         except TimeoutError:
             pass
 
     async def _write_batch(self, batch: list[Draft | Job]) -> None:
+        jobs = [entry for entry in batch if isinstance(entry, Job)]
         try:
-            await self._write_in_order(batch)
+            outcomes = await self._committed(list(grouped(batch)))
         except Exception as error:
             log.exception("the log of a session could not be written; what was to follow is refused")
-            for entry in batch:
-                if isinstance(entry, Job) and not entry.done.done():
-                    entry.done.set_exception(error)
+            outcomes = [(None, error)] * len(jobs)
+        for job, (result, failure) in zip(jobs, outcomes, strict=True):
+            if not job.done.done():
+                job.done.set_exception(failure) if failure else job.done.set_result(result)
 
-    async def _write_in_order(self, batch: list[Draft | Job]) -> None:
-        drafts: list[Draft] = []
-        for entry in batch:
-            if isinstance(entry, Draft):
-                drafts.append(entry)
-                continue
-            await self._append(drafts)
-            drafts = []
-            await self._run(entry)
-        await self._append(drafts)
-
-    async def _append(self, drafts: list[Draft]) -> None:
-        if not drafts:
-            return
-        write = partial(record.append, session_id=self._session_id, drafts=merged(drafts))
-        for pause_s in (*RETRY_PAUSES_S, None):
+    async def _committed(self, entries: list[Entry]) -> list[Outcome]:
+        """Write the entries and return the outcome of each job. Raises the `DatabaseError` that does not go away."""
+        for pause_s in RETRY_PAUSES_S:
             try:
-                await host_loop.rows(write)
-            except record.UnknownSession:
-                return  # the room was retired meanwhile; nobody reads on
+                return await host_loop.rows(self._commit, entries)
             except DatabaseError:
-                if pause_s is None:
-                    raise
                 log.warning("the log is written again in %s s", pause_s, exc_info=True)
                 await asyncio.sleep(pause_s)
-            else:
-                return
+        return await host_loop.rows(self._commit, entries)
 
-    async def _run(self, job: Job) -> None:
+    def _commit(self, entries: list[Entry]) -> list[Outcome]:
+        if len(entries) == 1:  # it is its own transaction, if it needs one at all
+            return list(self._outcomes(entries))
+        with transaction.atomic():
+            self._lock()
+            return list(self._outcomes(entries))
+
+    def _outcomes(self, entries: list[Entry]) -> Iterator[Outcome]:
+        for entry in entries:
+            if isinstance(entry, Job):
+                yield _run(entry, apart=len(entries) > 1)
+            else:
+                self._append(entry)
+
+    def _append(self, drafts: list[Draft]) -> None:
         try:
-            result = await host_loop.rows(job.work)
-        except BaseException as error:
-            if not job.done.done():
-                job.done.set_exception(error)
-            if not isinstance(error, Exception):
-                raise
-        else:
-            if not job.done.done():
-                job.done.set_result(result)
+            with transaction.atomic():
+                record.append(session_id=self._session_id, drafts=drafts)
+        except record.UnknownSession:
+            pass  # the room was retired meanwhile; nobody reads on
+
+
+def _run(job: Job, *, apart: bool) -> Outcome:
+    """Do a job's work; with `apart` in a savepoint, so that a failure leaves what else is in the transaction."""
+    try:
+        if not apart:
+            return job.work(), None
+        with transaction.atomic():
+            return job.work(), None
+    except Exception as failure:
+        return None, failure
+
+
+def grouped(batch: list[Draft | Job]) -> Iterator[Entry]:
+    """Yield jobs and, between them, the drafts that can be appended at once."""
+    drafts: list[Draft] = []
+    for entry in batch:
+        if isinstance(entry, Draft):
+            drafts.append(entry)
+            continue
+        if drafts:
+            yield merged(drafts)
+            drafts = []
+        yield entry
+    if drafts:
+        yield merged(drafts)
 
 
 def merged(drafts: list[Draft]) -> list[Draft]:
@@ -172,6 +212,11 @@ def merged(drafts: list[Draft]) -> list[Draft]:
         else:
             out.append(draft)
     return out
+
+
+def _log_failure(done: asyncio.Future[Any]) -> None:
+    if not done.cancelled() and (failure := done.exception()):
+        log.error("what was to be written soon could not be", exc_info=failure)
 
 
 def _nothing() -> None:

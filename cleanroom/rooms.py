@@ -1,28 +1,23 @@
-"""A room as its host knows it, and the rows a host writes: turns, the agent's snapshot, directories.
+"""A room as its host knows it: the facts that never change, its directories, and the header of its issue.
 
-Plain functions on rows, called from the host's pool of threads. Knows no agent and no browser.
+Plain functions, called from the host's pool of threads. Knows no agent and no browser.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
 
 from capability.dispatcher import Dispatcher, Scenario
 from cleanroom import exposure
 from cleanroom.codex.home import remove_tree
-from cleanroom.harness import HarnessUnavailableError, SessionSnapshot
-from cleanroom.models import ChatSession, ChatTurn
-from cleanroom.turns import TERMINAL, Turn
-from evidence import record
-from evidence.record import Draft
+from cleanroom.harness import HarnessUnavailableError
+from cleanroom.models import ChatSession
 from mockcore.plane import MockControlPlane
 from mockcore.port import Applied, Outcome, Refused
 from mockcore.refusal import Refusal
@@ -90,62 +85,6 @@ def now() -> datetime:
 def stamp() -> str:
     """Return the present moment as the log writes it: ISO 8601 with milliseconds, UTC."""
     return now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def turn_alias(ordinal: int) -> str:
-    return f"turn-{ordinal}"
-
-
-def load_snapshot(session_id: str) -> SessionSnapshot | None:
-    """Return what is needed to resume the agent's thread, or None when it never started."""
-    stored = ChatSession.objects.values_list("snapshot", flat=True).get(public_id=session_id)
-    if not stored:
-        return None
-    values = json.loads(stored)
-    values["terminal_turns"] = tuple((turn, mark) for turn, mark in values["terminal_turns"])
-    return SessionSnapshot(**values)
-
-
-def save_snapshot(session_id: str, snapshot: SessionSnapshot | None) -> None:
-    """Keep the newest snapshot of the agent's session."""
-    if snapshot is not None:
-        ChatSession.objects.filter(public_id=session_id).update(snapshot=json.dumps(asdict(snapshot)))
-
-
-def name_turn(session_id: str, ordinal: int, provider_turn_id: str, *, snapshot: SessionSnapshot | None = None) -> None:
-    """Remember the provider's id of a turn that has started, and that the thread now has a message."""
-    with transaction.atomic():
-        turn = ChatTurn.objects.filter(session__public_id=session_id, ordinal=ordinal).exclude(state__in=TERMINAL)
-        turn.update(state=Turn.RUNNING, provider_turn_id=provider_turn_id)
-        save_snapshot(session_id, snapshot)
-
-
-def settle_turn(
-    session_id: str, ordinal: int, *, state: Turn, draft: Draft, code: str = "", snapshot: SessionSnapshot | None = None
-) -> bool:
-    """End a turn once: its row, its last event and the agent's snapshot in one transaction. False if it had ended."""
-    with transaction.atomic():
-        live = ChatTurn.objects.filter(session__public_id=session_id, ordinal=ordinal).exclude(state__in=TERMINAL)
-        if not live.update(state=state, error_code=code, ended_at=now()):
-            return False
-        save_snapshot(session_id, snapshot)
-        record.append(session_id=session_id, drafts=[draft])
-    return True
-
-
-def cut_turns(session: ChatSession, *, code: str, message: str) -> int:
-    """End the turns of a chat that nobody will end any more, and return how many. Inside the caller's transaction."""
-    live = list(session.turns.exclude(state__in=TERMINAL))
-    for turn in live:
-        draft = Draft(type="turn.failed", payload={"code": code, "message": message}, turn_id=turn_alias(turn.ordinal))
-        settle_turn(session.public_id, turn.ordinal, state=Turn.FAILED, draft=draft, code=code)
-    return len(live)
-
-
-def is_live(session_id: str, ordinal: int) -> bool:
-    """Say whether a turn waits for its end; retiring a chat ends its turns."""
-    turns = ChatTurn.objects.filter(session__public_id=session_id, ordinal=ordinal)
-    return turns.exclude(state__in=TERMINAL).exists()
 
 
 class WorkspaceUnavailable(HarnessUnavailableError):

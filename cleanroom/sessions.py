@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
 
 from capability.redaction import redact, redact_text
-from cleanroom import cards, limits, rooms, toolcalls
+from cleanroom import cards, limits, rooms, toolcalls, turn_rows
 from cleanroom.access import UnknownSession, owned_session
 from cleanroom.endings import CLOSED_MESSAGES
 from cleanroom.harness import HarnessUnavailableError
@@ -26,11 +25,12 @@ from cleanroom.models import ChatSession, ChatTurn
 from cleanroom.opening import NOT_IN_TIME, new_chat, open_room, reset
 from cleanroom.payload import Opened, payload_of
 from cleanroom.registry import registry
-from cleanroom.rooms import Room, applied, room_of, stamp, turn_alias
+from cleanroom.rooms import Room, applied, room_of, stamp
+from cleanroom.turn_rows import add_turn, newest_turn, turn_alias
 from cleanroom.turns import TERMINAL, AlreadyTerminal, Turn
 from evidence import record
 from evidence.record import Draft
-from mockcore import history
+from mockcore import history, rows
 from mockcore.commands import DecideApproval, PostBoardComment, ResolveHumanInput
 from mockcore.port import Applied, Cause, Envelope, Principal
 from mockcore.refusal import Refusal
@@ -96,13 +96,13 @@ def send_message(*, session_id: str, presented: str | None, text: str) -> Sent:
     with transaction.atomic():
         session = owned_session(session_id=session_id, presented=presented, now=rooms.now(), lock=True)
         text = checked(text, limit_bytes=bounds.message_bytes)
-        _refuse_during_a_turn(session)
+        ordinal = _refuse_during_a_turn(session) + 1
         if session.turn_count >= bounds.turns:
             raise TurnLimitReached(f"This chat has used its {bounds.turns} turns. Start a New chat to go on.")
-        ChatSession.objects.filter(pk=session.pk).update(turn_count=F("turn_count") + 1)
+        session.turn_count += 1  # its row is locked
+        rows.update(session, ["turn_count"])
         room = room_of(session)
-        ordinal, message_id = _next_turn(session)
-        turn = _admit_turn(session, ordinal=ordinal, message_id=message_id, counts=True)
+        turn = add_turn(session, ordinal=ordinal, message_id=_new_message_id(), counts=True)
         superseded = _board_comment(room, turn, text)
         shown = redact_text(text)
         drafts = [_submitted(turn, text=shown, redacted=shown != text, hidden=False)]
@@ -128,11 +128,15 @@ def _board_comment(room: Room, turn: ChatTurn, text: str) -> list[cards.Item]:
     return toolcalls.settled_cards(room, pending)
 
 
-def _refuse_during_a_turn(session: ChatSession) -> None:
-    """Raise `TurnActive` while a turn is alive. Inside a transaction that holds the chat's row."""
-    live = session.turns.exclude(state__in=TERMINAL).first()
-    if live is not None and not _end_if_lost(session, live):
+def _refuse_during_a_turn(session: ChatSession) -> int:
+    """Return the ordinal of the newest turn, 0 if there is none. Raises `TurnActive` while that one is alive.
+
+    Inside a transaction that holds the chat's row.
+    """
+    newest = newest_turn(session)
+    if newest is not None and newest.state not in TERMINAL and not _end_if_lost(session, newest):
         raise TurnActive
+    return newest.ordinal if newest else 0
 
 
 def _end_if_lost(session: ChatSession, turn: ChatTurn) -> bool:
@@ -147,7 +151,7 @@ def _end_if_lost(session: ChatSession, turn: ChatTurn) -> bool:
         code = "internal_error"
     else:
         return False
-    return rooms.cut_turns(session, code=code, message=CLOSED_MESSAGES[code]) > 0
+    return turn_rows.cut_turns(session, code=code, message=CLOSED_MESSAGES[code]) > 0
 
 
 async def _is_lost(session_id: str, ordinal: int, age_s: float) -> bool:
@@ -158,20 +162,8 @@ async def _is_lost(session_id: str, ordinal: int, age_s: float) -> bool:
     return age_s > 2 * HAND_OVER_S
 
 
-def _next_turn(session: ChatSession) -> tuple[int, str]:
-    newest = session.turns.order_by("-ordinal").values_list("ordinal", flat=True).first() or 0
-    return newest + 1, f"message-{secrets.token_hex(8)}"
-
-
-def _admit_turn(session: ChatSession, *, ordinal: int, message_id: str, counts: bool) -> ChatTurn:
-    return ChatTurn.objects.create(
-        session=session,
-        ordinal=ordinal,
-        state=Turn.STARTING,
-        message_id=message_id,
-        counts=counts,
-        submitted_at=rooms.now(),
-    )
+def _new_message_id() -> str:
+    return f"message-{secrets.token_hex(8)}"
 
 
 def _submitted(turn: ChatTurn, *, text: str, redacted: bool, hidden: bool) -> Draft:
@@ -192,13 +184,15 @@ def _hand_over(room: Room, turn: ChatTurn, text: str, *, settled: list[str]) -> 
     except Exception:
         failed = {"code": "internal_error", "message": "The turn could not be started."}
         draft = Draft(type="turn.failed", payload=failed, turn_id=turn_alias(turn.ordinal))
-        rooms.settle_turn(room.session_id, turn.ordinal, state=Turn.FAILED, draft=draft, code="internal_error")
+        turn_rows.settle_turn(room.session_id, turn.ordinal, state=Turn.FAILED, draft=draft, code="internal_error")
         raise
 
 
 async def _begin(room: Room, turn: ChatTurn, text: str, settled: list[str]) -> None:
-    if not await host_loop.rows(rooms.is_live, room.session_id, turn.ordinal):
-        raise UnknownSession  # retired a moment ago, by another tab; its turns were cut with it
+    """Begin on the room's host. A room without one may have been retired a moment ago, by another tab."""
+    lives = registry.find(room.session_id) is not None
+    if not lives and not await host_loop.rows(turn_rows.is_live, room.session_id, turn.ordinal):
+        raise UnknownSession  # its turns were cut with it
     host = registry.get(room)
     host.forget_cards(settled)
     host.begin(ordinal=turn.ordinal, message_id=turn.message_id, text=text)
@@ -219,8 +213,8 @@ def interrupt(*, session_id: str, presented: str | None) -> int:
 def _end_lost_turn(session_id: str, presented: str | None) -> bool:
     with transaction.atomic():
         session = owned_session(session_id=session_id, presented=presented, now=rooms.now(), lock=True)
-        live = session.turns.exclude(state__in=TERMINAL).first()
-        return live is not None and _end_if_lost(session, live)
+        newest = newest_turn(session)
+        return newest is not None and newest.state not in TERMINAL and _end_if_lost(session, newest)
 
 
 async def _interrupt(room: Room) -> None:
@@ -262,14 +256,13 @@ def resolve_interaction(
     """
     with transaction.atomic():
         session = owned_session(session_id=session_id, presented=presented, now=rooms.now(), lock=True)
-        _refuse_during_a_turn(session)
+        ordinal, message_id = _refuse_during_a_turn(session) + 1, _new_message_id()
         room = room_of(session)
         ref = _pending_ref(room, interaction_id)
         _check_result(ref, result)
-        ordinal, message_id = _next_turn(session)
         outcome_of = room.port().apply(_answer(room, ordinal, message_id, ref, outcome, result))
         if isinstance(outcome_of, Applied):  # a refusal commits its decision record, and nothing else
-            turn = _admit_turn(session, ordinal=ordinal, message_id=message_id, counts=False)
+            turn = add_turn(session, ordinal=ordinal, message_id=message_id, counts=False)
             cursor = record.append(session_id=session_id, drafts=_answered(room, turn, ref, outcome_of))
     applied(outcome_of)
     text = answer_text(ref=ref, outcome=outcome, result=result, kind=_kind_of(room, ref))

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
-from cleanroom import rooms
+from cleanroom import rooms, turn_rows
 from cleanroom.codex.sweep import sweep
 from cleanroom.endings import CLOSED_MESSAGES
 from cleanroom.hostloop import host_loop
@@ -50,7 +50,7 @@ def _settle(session: ChatSession) -> int:
         record.close_log(session.public_id)
         return 0
     with transaction.atomic():
-        cut = rooms.cut_turns(session, code="server_restarted", message=CLOSED_MESSAGES["server_restarted"])
+        cut = turn_rows.cut_turns(session, code="server_restarted", message=CLOSED_MESSAGES["server_restarted"])
     _wake_later(session)
     return cut
 
@@ -58,7 +58,7 @@ def _settle(session: ChatSession) -> int:
 def _wake_later(session: ChatSession) -> None:
     """The processes of an open room are gone with the server that had them; the next command starts new ones."""
     room = room_of(session)
-    snapshot = rooms.load_snapshot(room.session_id)
+    snapshot = turn_rows.load_snapshot(room.session_id)
     if snapshot is not None:
         sweep(thread_id=snapshot.driver_session_id, home=room.home)
     view, _ = thread.snapshot(session_id=room.session_id)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
-from mockcore import models
+from mockcore import models, rows
 from mockcore.models import Approval, AuditRecord, Change, DecisionRecord, Entity, Interaction, StateRevision
 from mockcore.models.base import uid_of
 from mockcore.port import Cause, Principal
@@ -131,10 +132,16 @@ def pending_approvals(*, company_id: str, task_id: str) -> list[JSON]:
 
 
 def pending_ids(*, company_id: str, task_id: str) -> list[str]:
-    """Return the ids of the task's interactions, then approvals, that wait for the board."""
-    waiting = pending_interactions(company_id=company_id, task_id=task_id)
-    waiting += pending_approvals(company_id=company_id, task_id=task_id)
-    return [facts["id"] for facts in waiting]
+    """Return the ids of the task's interactions, then approvals, that wait for the board, oldest first.
+
+    Asked with every message of a chat, so it reads no more than the rows that wait.
+    """
+    task_uid = uid_of(company_id, task_id)
+    asked = rows.fetch_all(Interaction, task_id=task_uid, status=InteractionStatus.PENDING.value)
+    open_approvals = rows.fetch_all(Approval, company_id=company_id, status=ApprovalStatus.PENDING.value)
+    linked = [approval for approval in open_approvals if task_id in approval.task_ids]
+    by_age = attrgetter("position")
+    return [row.public_id for row in (*sorted(asked, key=by_age), *sorted(linked, key=by_age))]
 
 
 def _plain(model: type[Entity]) -> Callable[[list[str]], list[JSON]]:

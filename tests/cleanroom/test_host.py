@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cleanroom import rooms
+from cleanroom import turn_rows
 from cleanroom.harness import HarnessTurnActiveError
 from cleanroom.host import Host
 from cleanroom.hostloop import host_loop
@@ -159,7 +159,7 @@ def test_a_deaf_agent_is_replaced_and_the_message_after_the_stop_meets_the_new_o
 def test_a_room_closed_in_the_middle_of_a_forced_stop_leaves_no_agent(
     agents: MemoryDriver, chat: Chat, bounds: Bounds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settle, writing, go_on = rooms.settle_turn, threading.Event(), threading.Event()
+    settle, writing, go_on = turn_rows.settle_turn, threading.Event(), threading.Event()
 
     def slow(*args: Any, **facts: Any) -> bool:
         writing.set()
@@ -171,7 +171,7 @@ def test_a_room_closed_in_the_middle_of_a_forced_stop_leaves_no_agent(
     agents.scripts.append(endless)
     ordinal = chat.send()
     started(chat, ordinal)
-    monkeypatch.setattr(rooms, "settle_turn", slow)
+    monkeypatch.setattr(turn_rows, "settle_turn", slow)
     chat.interrupt()
     assert writing.wait(5)  # the old agent is detached, and its turn's end on its way
     close = registry.close(chat.session_id, reason="reset", remove=True)

@@ -11,7 +11,7 @@ from django.db import OperationalError
 
 from capability.http.errors import status_of
 from capability.models import AuthorizationRecord
-from cleanroom import opening, rooms, sessions, startup
+from cleanroom import opening, sessions, startup, turn_rows
 from cleanroom.harness import AgentUnavailableError, HarnessUnavailableError, LoginRequiredError
 from cleanroom.host import Host
 from cleanroom.hostloop import host_loop
@@ -64,7 +64,7 @@ def test_a_start_that_cannot_be_recorded_leaves_nothing(agents: MemoryDriver, mo
     def broken(*args: Any) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(rooms, "save_snapshot", broken)
+    monkeypatch.setattr(turn_rows, "save_snapshot", broken)
     refused(open_one)
     assert [agent.closed_times for agent in agents.agents] == [1]
     assert_nothing_is_left(agents)

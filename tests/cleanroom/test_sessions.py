@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,8 +12,10 @@ import pytest
 from django.apps import apps
 from django.db import OperationalError
 
-from cleanroom import rooms, sessions, startup
+from cleanroom import sessions, startup, turn_rows
+from cleanroom.hostloop import host_loop
 from cleanroom.models import ChatTurn
+from cleanroom.outbox import Outbox
 from cleanroom.registry import registry
 from cleanroom.turns import AlreadyTerminal
 from mockcore import history
@@ -27,7 +30,7 @@ SECRET = "sk-proj-FAKEanswerkeyFAKEanswerkey55"
 
 def failing_settles(monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
     """Let the next writes of a turn's end fail; the list says which turns they were."""
-    settle, failed = rooms.settle_turn, []
+    settle, failed = turn_rows.settle_turn, []
 
     def settle_turn(session_id: str, ordinal: int, **facts: Any) -> bool:
         if len(failed) < times:
@@ -35,7 +38,7 @@ def failing_settles(monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
             raise OperationalError("database is locked")
         return settle(session_id, ordinal, **facts)
 
-    monkeypatch.setattr(rooms, "settle_turn", settle_turn)
+    monkeypatch.setattr(turn_rows, "settle_turn", settle_turn)
     return failed
 
 
@@ -44,6 +47,11 @@ def let_go(chat: Chat, ordinal: int) -> None:
     host = registry.find(chat.session_id)
     assert host is not None
     chat.agents.wait_until(lambda: host.has_begun(ordinal) and not host.holds(ordinal))
+
+
+def put_to_rest(chat: Chat) -> None:
+    """Leave the room without a host, as after a restart of the server."""
+    host_loop.call(registry.close(chat.session_id, reason="server_shutdown", remove=False), timeout_s=5)
 
 
 def asked(agents: MemoryDriver, chat: Chat, operation_id: str, arguments: dict[str, Any]) -> str:
@@ -87,14 +95,14 @@ def test_a_turn_whose_end_was_lost_is_ended_by_the_next_command(
 
 @pytest.mark.requirement("turn.settle.lost")
 def test_a_turn_whose_end_is_being_written_is_not_taken_for_lost(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    settle, writing, go_on = rooms.settle_turn, threading.Event(), threading.Event()
+    do_surely, writing, go_on = Outbox.do_surely, threading.Event(), threading.Event()
 
-    def slow(*args: Any, **facts: Any) -> bool:
+    async def slow(outbox: Outbox, work: Any) -> Any:
         writing.set()
-        assert go_on.wait(5)
-        return settle(*args, **facts)
+        assert await asyncio.to_thread(go_on.wait, 5)
+        return await do_surely(outbox, work)
 
-    monkeypatch.setattr(rooms, "settle_turn", slow)
+    monkeypatch.setattr(Outbox, "do_surely", slow)
     ordinal = chat.send()
     assert writing.wait(5)
     with pytest.raises(sessions.TurnActive):
@@ -139,7 +147,8 @@ def test_a_turn_far_beyond_its_clock_is_nobodys_any_more(agents: MemoryDriver, c
 def test_a_message_admitted_as_another_tab_retires_the_room_ends_with_it(
     chat: Chat, monkeypatch: pytest.MonkeyPatch, look_first: bool
 ) -> None:
-    is_live, admitted, retired = rooms.is_live, threading.Event(), threading.Event()
+    put_to_rest(chat)
+    is_live, admitted, retired = turn_rows.is_live, threading.Event(), threading.Event()
 
     def slow(session_id: str, ordinal: int) -> bool:
         seen = is_live(session_id, ordinal)
@@ -147,7 +156,7 @@ def test_a_message_admitted_as_another_tab_retires_the_room_ends_with_it(
         assert retired.wait(5)
         return seen if look_first else is_live(session_id, ordinal)
 
-    monkeypatch.setattr(rooms, "is_live", slow)
+    monkeypatch.setattr(turn_rows, "is_live", slow)
     sending = Later(chat.send)
     assert admitted.wait(5)
     chat.reset()
@@ -159,6 +168,29 @@ def test_a_message_admitted_as_another_tab_retires_the_room_ends_with_it(
     assert registry.find(chat.session_id) is None
     assert chat.agents.messages == []
     assert startup.settle_cut_rooms() == 0
+
+
+@pytest.mark.requirement("host.retired")
+def test_a_message_that_comes_to_its_host_after_the_room_was_retired_is_refused(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_over, admitted, retired = sessions._hand_over, threading.Event(), threading.Event()
+
+    def slow(*args: Any, **facts: Any) -> None:
+        admitted.set()
+        assert retired.wait(5)
+        hand_over(*args, **facts)
+
+    monkeypatch.setattr(sessions, "_hand_over", slow)
+    sending = Later(chat.send)
+    assert admitted.wait(5)
+    chat.reset()
+    retired.set()
+    refusal = sending.outcome()
+    assert isinstance(refusal, Refusal)
+    assert refusal.code == "unknown_session"
+    assert (chat.turn(1).state, chat.turn(1).error_code) == ("failed", "session_closed")
+    assert chat.agents.messages == []
 
 
 # ---------------------------------------------------------------- what the board answers
@@ -240,7 +272,8 @@ def test_a_message_that_cannot_be_handed_over_fails_its_turn(chat: Chat, monkeyp
     def broken(*args: Any) -> bool:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(rooms, "is_live", broken)
+    put_to_rest(chat)
+    monkeypatch.setattr(turn_rows, "is_live", broken)
     with pytest.raises(OperationalError):
         chat.send()
     assert chat.end_of(1).payload["code"] == "internal_error"
