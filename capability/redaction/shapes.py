@@ -7,6 +7,7 @@ part of it, and only an accepted one is read to its end, where the search goes o
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -83,6 +84,7 @@ SHAPES = (
 )
 STARTS = tuple(shape.start for shape in SHAPES)
 KEY_LEAST_CHARS = 11
+TO_LOWER = {ord(upper): ord(upper.lower()) for upper in string.ascii_uppercase}
 
 
 class _Search(NamedTuple):
@@ -116,38 +118,72 @@ def at_boundary(text: str, position: int, *, start: str) -> bool:
     return ESCAPED.search(text[max(0, position - 3) : position]) is not None
 
 
+def lowered(text: str) -> str:
+    """Return the text with ASCII letters in lower case, every character in its place."""
+    return text.lower() if text.isascii() else text.translate(TO_LOWER)
+
+
 def find_keys(text: str) -> Iterator[Span]:
-    """Yield every key of `SHAPES`."""
+    """Yield every key of `SHAPES`, also one whose beginning was put in capitals, as at the start of a sentence."""
     if len(text) < KEY_LEAST_CHARS:
         return
-    yield from _find_keys(text, OTHER_SEARCHES)
+    low = lowered(text)
+    yield from _find_keys(text, low, OTHER_SEARCHES)
     if "-" in text:
-        yield from _find_keys(text, DASH_SEARCHES)
+        yield from _find_keys(text, low, DASH_SEARCHES)
     if "_" in text:
-        yield from _find_keys(text, UNDERSCORE_SEARCHES)
+        yield from _find_keys(text, low, UNDERSCORE_SEARCHES)
 
 
-def _find_keys(text: str, searches: tuple[_Search, ...]) -> Iterator[Span]:
+def _find_keys(text: str, low: str, searches: tuple[_Search, ...]) -> Iterator[Span]:
     for shape, judge, rest in searches:
-        start = shape.start
-        position = text.find(start)
+        start, seen = shape.start, low if shape.start.islower() else text
+        position = seen.find(start)
         while position >= 0:
             body = position + len(start)
-            judged = judge.match(text, body) if shape.inside or at_boundary(text, position, start=start) else None
+            judged = (
+                judge.match(_as_written(text, low, position, start), body)
+                if _may_begin(text, position, shape)
+                else None
+            )
             if judged and shape.accepts(judged.group()):
                 body = rest.match(text, judged.end()).end()  # type: ignore[union-attr]
                 yield position, body
-            position = text.find(start, body)
+            position = seen.find(start, body)
+
+
+def _may_begin(text: str, position: int, shape: Shape) -> bool:
+    """Say whether a key of this shape may begin here. In capitals, names with `_` are constants of a program."""
+    start = shape.start
+    written = text[position : position + len(start)]
+    if written[1:] != start[1:] and ("_" in start or written != start.upper()):
+        return False
+    return shape.inside or at_boundary(text, position, start=start)
+
+
+def _as_written(text: str, low: str, position: int, start: str) -> str:
+    """Return what a body is judged by: its own letters, or lower case ones when the beginning was changed, too."""
+    return text if text.startswith(start, position) else low
 
 
 # ---------------------------------------------------------------- JSON Web Tokens
-JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+){0,3}|(?:\.[A-Za-z0-9_-]*+){2,4})")
+JWT = re.compile(
+    r"[eE]yJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+){0,3}|(?:\.[A-Za-z0-9_-]*+){2,4})"
+)
 RUN = re.compile(r"[A-Za-z0-9_-]*+")
+
+
+def _jwt_start(text: str, position: int) -> int:
+    """Return where a token's first three letters stand, also when a sentence begins with it; -1 for nowhere."""
+    found = text.find("yJ", position + 1)
+    while found >= 0 and text[found - 1] not in "eE":
+        found = text.find("yJ", found + 1)
+    return found - 1 if found >= 0 else -1
 
 
 def find_jwts(text: str) -> Iterator[Span]:
     """Yield every signed, unsigned or encrypted JSON Web Token."""
-    position = text.find("eyJ")
+    position = _jwt_start(text, 0)
     while position >= 0:
         after = position + 3
         if at_boundary(text, position, start="eyJ-"):
@@ -156,7 +192,7 @@ def find_jwts(text: str) -> Iterator[Span]:
                 yield token.span()
             # A run that is no token holds none further on either: step over it, and read it once only.
             after = token.end() if token else max(after, RUN.match(text, position).end())  # type: ignore[union-attr]
-        position = text.find("eyJ", after)
+        position = _jwt_start(text, after)
 
 
 # ---------------------------------------------------------------- key blocks

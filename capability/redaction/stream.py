@@ -12,14 +12,14 @@ import string
 from capability.redaction import shapes
 from capability.redaction.folding import Folded, fold
 from capability.redaction.rules import find_fields, find_shapes, find_spans, known_secrets, merge
-from capability.redaction.shapes import Span, at_boundary
+from capability.redaction.shapes import Span, at_boundary, lowered
 from capability.redaction.texts import MASK, splice
 
 CONTEXT_CHARS = 512  # of text already sent, to know what stands before a value
 HELD_MAX_CHARS = 8192  # a longer undecided tail is masked, and dropped up to where it can end
 BLOCK_END_CHARS = 128  # an end line is never longer
 
-STARTS = (*shapes.STARTS, "eyJ")
+STARTS = tuple(start.lower() for start in (*shapes.STARTS, "eyJ"))  # looked for in lower case: holding is harmless
 PARTIAL_STARTS = frozenset(start[:length] for start in STARTS for length in range(1, len(start)))
 # Some count inside a word too. There the first two letters are let go, or every word on `s` would wait.
 INSIDE = tuple(shape.start for shape in shapes.SHAPES if shape.inside)
@@ -117,12 +117,12 @@ def _decide(folded: Folded) -> tuple[list[Span], int]:
 
 def undecided(text: str) -> int:
     """Return where a tail begins that more text could turn into a secret of a known shape."""
-    end = len(text)
+    end, low = len(text), lowered(text)
     holds = [end]
     run = len(text.rstrip(BODY_CHARS))
-    holds += [position for start in STARTS if (position := _find_start(text, start, run)) >= 0]
+    holds += [position for start in STARTS if (position := _find_start(low, start, run)) >= 0]
     for length in range(1, min(PARTIAL_MAX_CHARS, end) + 1):
-        partial = text[end - length :]
+        partial = low[end - length :]
         if partial in PARTIAL_INSIDE or (partial in PARTIAL_STARTS and at_boundary(text, end - length, start="-")):
             holds.append(end - length)
     begin = BEGIN_AT_END.search(text, max(0, end - BEGIN_MAX_CHARS))
