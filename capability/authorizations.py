@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS
 
 from capability.catalog import Operation
 from capability.models import AuthorizationCounter, AuthorizationRecord, public_id
@@ -69,9 +69,7 @@ class Invocation:
 
 def reserve_numbers(*, company_id: str, count: int = 1) -> int:
     """Reserve `count` consecutive record numbers of the company and return the first."""
-    with connection.cursor() as cursor:
-        cursor.execute(RESERVE, [company_id, count])
-        newest: int = cursor.fetchone()[0]
+    newest: int = rows.run(RESERVE, [company_id, count]).rows[0][0]
     return newest - count + 1
 
 

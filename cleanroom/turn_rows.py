@@ -91,9 +91,7 @@ def cut_turns(session: ChatSession, *, code: str, message: str) -> int:
 
 def is_live(session_id: str, ordinal: int) -> bool:
     """Say whether a turn waits for its end; retiring a chat ends its turns."""
-    with connection.cursor() as cursor:
-        cursor.execute(IS_LIVE, [session_id, ordinal])
-        return cursor.fetchone() is not None
+    return bool(rows.run(IS_LIVE, [session_id, ordinal]).rows)
 
 
 # ---------------------------------------------------------------- the agent's snapshot
@@ -120,6 +118,4 @@ def lock_chat(session_id: str) -> None:
 
 
 def _changed(statement: str, values: list[Any]) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return int(cursor.rowcount)
+    return rows.run(statement, values).count

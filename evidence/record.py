@@ -20,6 +20,7 @@ from capability.redaction import redact
 from evidence.models import SessionEvent, SessionLog
 from evidence.prp.events import Event, EventType, SourceKind, canonical, clean, envelope
 from evidence.tape import hub
+from mockcore import rows
 from mockcore.refusal import Refusal
 
 __all__ = [
@@ -244,18 +245,17 @@ INSERT = """
 
 def _reserve(session_id: str, sources: Sequence[SourceKind]) -> _Reserved:
     runner, ours = sources.count(SourceKind.RUNNER), sources.count(SourceKind.CONTROL_PLANE)
-    with connection.cursor() as cursor:
-        cursor.execute(RESERVE, [len(sources), runner, ours, session_id])
-        row = cursor.fetchone()
-    if row is None:
+    found = rows.run(RESERVE, [len(sources), runner, ours, session_id]).rows
+    if not found:
         raise UnknownSession
+    row = found[0]
     seqs = {SourceKind.RUNNER: row[2] - runner, SourceKind.CONTROL_PLANE: row[3] - ours}
     return _Reserved(run_id=row[0], number=row[1] - len(sources), seqs=seqs)
 
 
 def _insert(events: Sequence[Event], moments: Sequence[datetime]) -> None:
     adapt = connection.ops.adapt_datetimefield_value
-    rows = [
+    values = [
         (
             event.session_id,
             event.number,
@@ -267,5 +267,4 @@ def _insert(events: Sequence[Event], moments: Sequence[datetime]) -> None:
         )
         for event, at in zip(events, moments, strict=True)
     ]
-    with connection.cursor() as cursor:
-        cursor.executemany(INSERT, rows)
+    rows.run_many(INSERT, values)

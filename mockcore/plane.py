@@ -74,7 +74,7 @@ class MockControlPlane:
         """Check the task out for a new run, or return to the same run. Errors: reference A section 3.6."""
         request = _cleaned(request)
         act = ledger.Act(operation="open_run", run_id=request.run_id)
-        with transaction.atomic():
+        with transaction.atomic(savepoint=False):  # a refusal writes nothing that a savepoint could undo
             work = UnitOfWork(company=self._lock())
             try:
                 return self._opened(work, act, request)
@@ -90,7 +90,7 @@ class MockControlPlane:
         act = ledger.Act(
             operation=envelope.command.kind, run_id=envelope.run_id, principal=envelope.principal, cause=envelope.cause
         )
-        with transaction.atomic():
+        with transaction.atomic(savepoint=False):  # a refusal writes nothing that a savepoint could undo
             work = UnitOfWork(company=self._lock())
             run = self._run(envelope.run_id)
             try:
