@@ -25,6 +25,8 @@ COOKIE = COOKIE_NAMES[Surface.CLEANROOM]
 class ConsoleView(APIView):
     """What every route shares: admission before anything else, and the browser's capability."""
 
+    http_method_names = ["get", "post"]  # HEAD would open a room, OPTIONS describe this code
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         admit_request(request._request)
         super().initial(request, *args, **kwargs)

@@ -175,6 +175,12 @@ class AgentUnavailableError(HarnessUnavailableError):
     code = "codex_unavailable"
 
 
+class WorkspaceUnavailableError(HarnessUnavailableError):
+    """The directory for running rooms cannot be written. Make CAPABILITY_VAR_DIR writable; then try again."""
+
+    code = "workspace_unavailable"
+
+
 class LoginRequiredError(HarnessUnavailableError):
     """Codex is not logged in. Run `codex login` in a terminal, or set CAPABILITY_MODEL_URL; then try again."""
 

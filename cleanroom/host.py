@@ -51,6 +51,10 @@ KEPT_SESSION_FACTS = ("model", "agentVersion", "sandboxed")
 FIRST_WORDS_S = 1.0  # an agent that is ready has said so already; this only lets the log catch up
 NOT_STARTED = "The agent could not be started."
 BEING_CLOSED = "The chat is being closed."
+THREAD_REPLACED = (
+    "The agent's own record of this chat is gone, so it goes on without remembering what was said. "
+    "The issue and everything recorded on it are as they were."
+)
 RESTING = "The agent is resting; the next message wakes it."
 
 
@@ -191,6 +195,7 @@ class Host:
             opening = driver.open_session(request) if snapshot is None else driver.recover_session(request, snapshot)
             attached = Attached(await opening)
             await self._introduce(attached.agent, names, kind=driver.descriptor().kind)
+            self._say_forgotten(attached.agent, snapshot)
         except BaseException as error:
             self._say_not_started(error)
             if attached is not None:
@@ -273,6 +278,13 @@ class Host:
             text = "This system does not allow a sandbox, so the agent cannot run commands here."
             self._put("harness.diagnostic", {"code": "sandbox_unavailable", "message": text})
 
+    def _say_forgotten(self, agent: HarnessSession, left: SessionSnapshot | None) -> None:
+        """Say so when a thread that had messages could not be resumed: the agent remembers nothing of them."""
+        if left is None or not left.has_messages or agent.ids().driver_session_id == left.driver_session_id:
+            return
+        facts = {"code": "thread_replaced", "message": THREAD_REPLACED}
+        self._put("harness.diagnostic", facts, turn_id=self._last_alias)
+
     def _measure_again(self, *, force: bool = False) -> None:
         """Write the network guard's row anew when what it measured has changed."""
         facts = guard_facts(self.room.session_id, guard.reading(), self._keys)
@@ -298,6 +310,7 @@ class Host:
                 agent = await self._ensure_agent()
                 if turn.state is Turn.STARTING:
                     turn.asked = True
+                    await self._keep_workspace()
                     await agent.start_turn(message=text)
                     await turn.ended.wait()
             if not turn.is_over:  # stopped before there was an agent to stop
@@ -314,8 +327,16 @@ class Host:
             failed = {"code": "internal_error", "message": "The turn failed inside the server."}
             await self._settle(turn, "fail", failed)
 
+    async def _keep_workspace(self) -> None:
+        """Make the room's directory again if somebody removed it: commands could not run without it."""
+        if not self.room.workspace.is_dir():
+            await host_loop.rows(rooms.make_directories, self.room)
+
     async def _stop(self, turn: ActiveTurn, *, reason: str) -> None:
         """Interrupt, and wait a bounded while for the agent to say so; else end the turn without it."""
+        if not turn.asked:  # no agent knows of it; one that is still starting is left to the next message
+            await self._settle(turn, "fail" if turn.timed_out else "stop", {})
+            return
         try:
             async with asyncio.timeout(limits.cleanroom().settle_s):
                 if self._attached is not None:
@@ -388,6 +409,7 @@ class Host:
             async for event in attached.agent.events():
                 if self._attached is not attached:
                     return
+                await self._outbox.has_room()
                 if event.type == "session.failed":
                     lost = {"code": event.payload["code"], "message": event.payload["message"]}
                 await self._take(event)
@@ -456,6 +478,8 @@ class Host:
         turn = self._turn
         if turn is None or self._closing or call.turn_id != turn.provider_id:
             return ToolAnswer(success=False, text="That turn has ended; nothing was done.")
+        if turn.by_user or turn.timed_out:
+            return ToolAnswer(success=False, text="The turn is being stopped; nothing was done.")
         self._calls += 1
         work = partial(
             toolcalls.perform,

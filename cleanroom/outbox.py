@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, OperationalError, transaction
 
 from cleanroom.hostloop import host_loop
 from evidence import record
@@ -25,6 +25,7 @@ from evidence.record import Draft
 log = logging.getLogger(__name__)
 PROGRESS = frozenset({"item.delta", "item.started", "item.completed", "item.failed"})
 PROGRESS_PERIOD_S = 1 / 30
+WAITING_MAX = 1024  # entries, beyond which an agent is made to wait
 RETRY_PAUSES_S = (0.2, 1.0, 3.0)  # on top of the database's own patience
 
 
@@ -54,12 +55,19 @@ class Outbox:
         self._bell = asyncio.Event()
         self._urgent = asyncio.Event()
         self._closed = False
+        self._written = asyncio.Event()
         self._task = asyncio.create_task(self._write())
 
     def put(self, draft: Draft) -> None:
         """Append one event after everything that waits."""
         if not self._closed:
             self._add(draft, urgent=draft.type not in PROGRESS)
+
+    async def has_room(self) -> None:
+        """Return when less than `WAITING_MAX` entries wait, so that what is fast to speak cannot fill the memory."""
+        while len(self._waiting) >= WAITING_MAX and not self._closed:
+            self._written.clear()
+            await self._written.wait()
 
     def do_soon(self, work: Callable[[], Any]) -> None:
         """Run `work` in its turn, with whatever is written next. That it failed is logged, and stops nothing."""
@@ -122,6 +130,7 @@ class Outbox:
             self._bell.clear()
             self._urgent.clear()
             await self._write_batch(batch)
+            self._written.set()
             if self._closed:
                 self._bell.set()
 
@@ -137,11 +146,18 @@ class Outbox:
         try:
             outcomes = await self._committed(list(grouped(batch)))
         except Exception as error:
-            log.exception("the log of a session could not be written; what was to follow is refused")
+            log.exception("the log of a session could not be written; its events wait, its jobs are refused")
             outcomes = [(None, error)] * len(jobs)
+            if isinstance(error, OperationalError):
+                self._keep([entry for entry in batch if isinstance(entry, Draft)])
         for job, (result, failure) in zip(jobs, outcomes, strict=True):
             if not job.done.done():
                 job.done.set_exception(failure) if failure else job.done.set_result(result)
+
+    def _keep(self, drafts: list[Draft]) -> None:
+        """Let unwritten events go first in the next batch. An outbox that is being closed has no other."""
+        if not self._closed:
+            self._waiting[:0] = drafts
 
     async def _committed(self, entries: list[Entry]) -> list[Outcome]:
         """Write the entries and return the outcome of each job. Raises the `DatabaseError` that does not go away."""

@@ -16,7 +16,7 @@ from django.conf import settings
 from capability.dispatcher import Dispatcher, Scenario
 from cleanroom import exposure
 from cleanroom.codex.home import remove_tree
-from cleanroom.harness import HarnessUnavailableError
+from cleanroom.harness import WorkspaceUnavailableError
 from cleanroom.models import ChatSession
 from mockcore.plane import MockControlPlane
 from mockcore.port import Applied, Outcome, Refused
@@ -87,12 +87,6 @@ def stamp() -> str:
     return now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class WorkspaceUnavailable(HarnessUnavailableError):
-    """The directory for running rooms cannot be written. Make CAPABILITY_VAR_DIR writable; then try again."""
-
-    code = "workspace_unavailable"
-
-
 class RoomRetired(Refusal):
     """This chat has ended."""
 
@@ -106,13 +100,15 @@ def require_living(room: Room) -> None:
 
 
 def make_directories(room: Room) -> None:
-    """Make the room's own directories, readable by nobody else. Raises `WorkspaceUnavailable`."""
+    """Make the room's own directories, readable by nobody else. Raises `WorkspaceUnavailableError`."""
     try:
         Path(settings.RUNS_DIR).mkdir(parents=True, exist_ok=True, mode=0o700)
-        room.directory.mkdir(exist_ok=True, mode=0o700)
-        room.workspace.mkdir(exist_ok=True, mode=0o700)
+        for directory in (room.directory, room.workspace):
+            if directory.is_symlink():
+                directory.unlink()  # planted: what is behind it is not ours
+            directory.mkdir(exist_ok=True, mode=0o700)
     except OSError as error:
-        raise WorkspaceUnavailable from error
+        raise WorkspaceUnavailableError from error
 
 
 def remove_directories(room: Room) -> None:

@@ -62,7 +62,7 @@ def _wake_later(session: ChatSession) -> None:
     if snapshot is not None:
         sweep(thread_id=snapshot.driver_session_id, home=room.home)
     view, _ = thread.snapshot(session_id=room.session_id)
-    if view["identity"]["runnerAttached"]:
+    if view["identity"]["runnerAttached"] or view["connection"]["state"] == "reconnecting":
         facts = {"code": "server_shutdown", "message": "The server was restarted.", "retryable": True}
         record.append(session_id=room.session_id, drafts=[Draft(type="runner.disconnected", payload=facts)])
 

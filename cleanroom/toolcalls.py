@@ -10,6 +10,8 @@ from django.db import transaction
 
 from capability.catalog import LIVE_OPERATIONS, find_operation
 from capability.dispatcher import Call, Dispatched
+from capability.policy import Code
+from capability.redaction import redact_text
 from cleanroom import cards
 from cleanroom.cards import Item, Made
 from cleanroom.harness import ToolAnswer, ToolCall
@@ -62,8 +64,7 @@ def perform(
         opened = cards.cards_of(made) if made else []
         closed = settled_cards(room, pending) if made else []
         drafts = [
-            Draft(type="item.started", payload=facts, turn_id=turn, item_id=call_id),
-            _outcome(facts, dispatched, made, turn, call_id),
+            _outcome(facts, dispatched, made, turn, call_id),  # its start too: nobody sees one without the other
             *(Draft(type="interaction.request.materialized", payload={"card": card}, turn_id=turn) for card in opened),
             *(Draft(type="interaction.response.resolved", payload={"card": card}, turn_id=turn) for card in closed),
         ]
@@ -110,7 +111,7 @@ def _facts(call: ToolCall, call_id: str) -> dict[str, Any]:
     }
     spoken = DISPOSITIONS.get(call.operation_id)
     if spoken and isinstance(call.arguments, dict) and isinstance(call.arguments.get(spoken), str):
-        facts["dispositionSummary"] = call.arguments[spoken][:SUMMARY_CHARS]
+        facts["dispositionSummary"] = redact_text(call.arguments[spoken])[:SUMMARY_CHARS]
     return facts
 
 
@@ -126,6 +127,8 @@ def _outcome(facts: dict[str, Any], dispatched: Dispatched, made: Made | None, t
         "records": cards.records_of(made) if made else [],
     }
     if not envelope["ok"]:
+        if envelope["denial"]["code"] == Code.PROTECTED_DATA_DENIED:
+            payload.pop("dispositionSummary", None)
         payload["denial"] = {name: value for name, value in envelope["denial"].items() if name != "schema"}
         return Draft(type="item.failed", payload=payload, turn_id=turn, item_id=call_id)
     if dispatched.applied:

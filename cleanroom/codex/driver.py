@@ -7,12 +7,14 @@ removes them with `home.remove_tree`.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from capability.redaction import redact_text
 from cleanroom.codex import binary as codex_binary
 from cleanroom.codex import config as codex_config
 from cleanroom.codex import home as codex_home
@@ -34,10 +36,13 @@ from cleanroom.harness import (
     OpenSession,
     ProcessFacts,
     SessionSnapshot,
+    WorkspaceUnavailableError,
 )
 from cleanroom.runnerd.environment import allowed
 
 METHOD_NOT_FOUND = -32601
+NO_RECORD = ("no rollout found", "failed to read thread")  # what Codex says of a thread that it cannot go on with
+logger = logging.getLogger(__name__)
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -103,7 +108,7 @@ class CodexDriver:
     async def _start(self, request: OpenSession) -> _Ready:
         binary = codex_binary.find(codex_bin=self._settings.codex_bin)
         template = await codex_home.ensure_template(templates_dir=self._settings.templates_dir, binary=binary)
-        self._prepare(request, binary, template)
+        await asyncio.to_thread(self._prepare, request, binary, template)
         environment = self._environment(request.home)
         probe = asyncio.create_task(
             sandbox.is_allowed(binary=binary, workspace=request.workspace, home=request.home, environment=environment)
@@ -133,6 +138,13 @@ class CodexDriver:
         return _Ready(connection=connection, version=version, sandboxed=sandboxed, environment_keys=keys)
 
     def _prepare(self, request: OpenSession, binary: CodexBinary, template: Path) -> None:
+        """Make the session's directories ready. Raises `WorkspaceUnavailableError`."""
+        try:
+            self._write_home(request, binary, template)
+        except OSError as error:
+            raise WorkspaceUnavailableError from error
+
+    def _write_home(self, request: OpenSession, binary: CodexBinary, template: Path) -> None:
         request.workspace.mkdir(parents=True, exist_ok=True)
         request.workspace.chmod(codex_home.PRIVATE_DIR)
         config = codex_config.session_config(
@@ -190,10 +202,11 @@ class CodexDriver:
         try:
             answer = await self._ask(ready.connection, "thread/resume", params)
         except CallRefused as refused:
-            if "no rollout found" in refused.text:
-                return None
             if refused.code == METHOD_NOT_FOUND:
                 raise HarnessCapabilityUnavailableError("thread/resume") from refused
+            if any(sign in refused.text for sign in NO_RECORD):
+                logger.warning("Codex has no usable record of a thread: %s", redact_text(refused.text))
+                return None
             raise AgentUnavailableError("Codex refused to resume the thread.") from refused
         if answer.get("thread", {}).get("id") != thread_id:
             raise HarnessReconciliationError("Codex returned another thread than the one that was left.")

@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from capability.redaction import redact_text
 from cleanroom.codex.drafts import Draft
 from cleanroom.codex.translate import MAX_TEXT_CHARS
 
 MESSAGE = "agent_message"
+KEPT_BEYOND_CHARS = 1024  # of a message that is too long: enough to know a secret that its bound cuts
 
 
 @dataclass
@@ -50,11 +52,11 @@ class OpenItems:
             emit.append(started)
         text: str = draft.payload["text"]
         room = MAX_TEXT_CHARS - known.length
-        if room > 0:
-            text = text[:room]
+        if room > -KEPT_BEYOND_CHARS:
             known.pieces.append(text)
             known.length += len(text)
-            emit.append(replace(draft, payload=draft.payload | {"text": text}))
+        if room > 0:
+            emit.append(replace(draft, payload=draft.payload | {"text": text[:room]}))
         return emit
 
     def close_turn(self, *, turn_id: str | None, status: str) -> list[Draft]:
@@ -74,7 +76,12 @@ class OpenItems:
         kind = payload["kind"]
         done = status == "completed" or kind == "reasoning" or (kind == MESSAGE and status == "interrupted")
         if kind == MESSAGE:
-            payload["text"] = "".join(item.pieces) or payload["text"]
+            payload["text"] = _bounded("".join(item.pieces)) or payload["text"]
         elif kind == "command":
             payload["status"] = "background" if status == "completed" else "interrupted"
         return replace(item.draft, type="item.completed" if done else "item.failed", payload=payload)
+
+
+def _bounded(text: str) -> str:
+    """Return the text as far as it was streamed; one that is cut is redacted first."""
+    return text if len(text) <= MAX_TEXT_CHARS else redact_text(text)[:MAX_TEXT_CHARS]

@@ -170,8 +170,9 @@ class Runner:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
         self.request_stop()
+        # Nobody reads the rest of its output, and `wait` returns only once its pipes are closed.
+        self._process._transport.close()  # type: ignore[attr-defined]
         await self._process.wait()
-        self._process._transport.close()  # type: ignore[attr-defined]  # nobody reads the rest of its output
 
     async def run_to_end(self, *, timeout_s: float) -> Exit | None:
         """Let the child run by itself, output ignored; return how it ended, None when it had to be killed."""

@@ -1,4 +1,4 @@
-"""Asks the system, once per installed Codex, whether it allows the sandbox that every command must run in.
+"""Asks the system whether it allows the sandbox that every command must run in; a yes is kept per installed Codex.
 
 Some systems forbid unprivileged namespaces. Then a thread gets no environment at all; nothing ever runs unsandboxed.
 """
@@ -16,12 +16,12 @@ logger = logging.getLogger(__name__)
 
 PROBE_TIMEOUT_S = 8.0
 
-_verdicts: dict[str, bool] = {}  # by fingerprint: a system does not change its mind while we run
+_allowed: set[str] = set()  # fingerprints; a no may have had a passing cause, so it is asked again at the next start
 
 
 async def is_allowed(*, binary: CodexBinary, workspace: Path, home: Path, environment: dict[str, str]) -> bool:
     """Run `true` in the session's own profile, exactly as a command of the model would run. About 0.1 s, then kept."""
-    if binary.fingerprint not in _verdicts:
+    if binary.fingerprint not in _allowed:
         command = ["sandbox", "linux", "--permissions-profile", PROFILE, "-C", str(workspace), "/bin/true"]
         runner = await Runner.start(argv=[str(binary.path), *command], directory=home, environment=environment)
         try:
@@ -29,9 +29,8 @@ async def is_allowed(*, binary: CodexBinary, workspace: Path, home: Path, enviro
         except BaseException:
             await runner.kill()
             raise
-        if ended is None:
-            return False  # too slow to tell: asked again next time
-        _verdicts[binary.fingerprint] = ended.code == 0
-        if ended.code != 0:
-            logger.warning("this system forbids the sandbox of Codex: sessions get no commands")
-    return _verdicts[binary.fingerprint]
+        if ended is None or ended.code != 0:
+            logger.warning("this system forbids the sandbox of Codex: this session gets no commands")
+            return False
+        _allowed.add(binary.fingerprint)
+    return True

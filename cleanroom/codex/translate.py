@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any
 
+from capability.redaction import redact_text
 from cleanroom.codex import wire
 from cleanroom.codex.drafts import LAST, Draft
 
@@ -41,8 +42,11 @@ def translate(notification: wire.Notification, *, workspace: str) -> list[Draft]
 
 
 def cut(text: str, limit: int) -> str:
-    """Bound a text, saying how much is left out."""
-    return text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit} characters)"
+    """Bound a text, saying how much is left out. What is cut is redacted first: half a secret is known by nobody."""
+    if len(text) <= limit:
+        return text
+    safe = redact_text(text)
+    return safe if len(safe) <= limit else f"{safe[:limit]}… (+{len(safe) - limit} characters)"
 
 
 def text_of(value: object) -> str:

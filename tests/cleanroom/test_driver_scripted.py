@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from cleanroom.codex import binary as codex_binary
 from cleanroom.codex import sandbox
 from cleanroom.harness import (
     AgentUnavailableError,
@@ -148,18 +149,24 @@ async def test_where_the_system_forbids_the_sandbox_the_thread_and_its_turns_hav
         assert start["config"] == {"features.shell_tool": False}
         await s.session.start_turn(message="go")
         assert (await s.agent.wait_for("turn/start"))["params"]["environments"] == []
+        assert codex_binary.find(codex_bin=s.agent.codex_bin).fingerprint not in sandbox._allowed  # asked again
 
 
-async def test_the_sandbox_is_asked_for_only_once_per_installed_codex() -> None:
+class NeverAsked:
+    """Stands for the runner of a probe that must not be."""
+
+    @staticmethod
+    async def start(**facts: Any) -> None:
+        raise AssertionError("the sandbox was asked for again")
+
+
+async def test_a_sandbox_that_was_allowed_once_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async with run_directory() as directory, ScriptedAgent(directory / "bin") as agent:
         opened = driver(directory, agent.codex_bin)
-        known = dict(sandbox._verdicts)
         await (await opened.open_session(open_request(directory, name="one"))).close(reason="done")
-        assert len(sandbox._verdicts) == len(known) + 1
-        fingerprint = next(iter(set(sandbox._verdicts) - set(known)))
-        sandbox._verdicts[fingerprint] = False
+        monkeypatch.setattr(sandbox, "Runner", NeverAsked)
         session = await opened.open_session(open_request(directory, name="two"))
-        assert session.process().sandboxed is False
+        assert session.process().sandboxed is True
         await session.close(reason="done")
 
 

@@ -126,7 +126,7 @@ def test_an_outbox_that_can_write_nothing_says_so_and_still_stops(
 ) -> None:
     session_id = str(uuid.uuid4())
     record.open_log(session_id=session_id, run_id="run-1")
-    failing_appends(monkeypatch, times=4)
+    failing_appends(monkeypatch, times=100)
 
     async def write() -> None:
         outbox = Outbox(session_id=session_id)

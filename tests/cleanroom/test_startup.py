@@ -57,6 +57,17 @@ def test_a_room_whose_agent_was_cut_off_only_rests(agents: MemoryDriver, chat: C
     assert view["composer"]["state"] == "ready"
 
 
+@pytest.mark.requirement("start.cut-turns")
+def test_a_room_whose_agent_was_just_coming_back_only_rests(agents: MemoryDriver, chat: Chat) -> None:
+    chat.talk("One")
+    startup.close_all()
+    record.append(session_id=chat.session_id, drafts=[Draft("session.resuming", {"attempt": 2})])  # and then: killed
+    startup.settle_cut_rooms()
+    view, _ = thread.snapshot(session_id=chat.session_id)
+    assert view["composer"]["state"] == "ready"
+    assert chat.talk("Two").event_type == "turn.completed"
+
+
 @pytest.mark.requirement("start.half-opened")
 def test_an_open_that_never_finished_leaves_nothing(agents: MemoryDriver) -> None:
     session, _ = opening._mint_room(None, None)

@@ -98,3 +98,14 @@ def test_the_fields_of_a_call_are_named_and_undeclared_ones_only_counted(agents:
     assert done.payload["fields"] == ["body", "idempotencyKey", "1 undeclared"]
     assert "planted-value" not in done.body
     assert "planted-name" not in done.body
+
+
+@pytest.mark.requirement("toolcalls.cut")
+def test_a_summary_that_holds_a_secret_on_its_bound_is_stored_nowhere(agents: MemoryDriver, chat: Chat) -> None:
+    summary = "x" * (toolcalls.SUMMARY_CHARS - 12) + " ghp_FAKE0123456789abcdefghijklmnopqrstuv"
+    agents.scripts.append(calls("finish_task", {"idempotencyKey": "finish-1", "summary": summary}))
+    chat.talk()
+    [refused] = chat.calls()
+    assert refused.payload["denial"]["code"] == "protected_data_denied"
+    assert "dispositionSummary" not in refused.payload
+    assert "ghp_" not in "".join(event.body for event in chat.events())

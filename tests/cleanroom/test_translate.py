@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from capability.redaction import redact_text
 from cleanroom.codex import failures, wire
 from cleanroom.codex.drafts import Draft
 from cleanroom.codex.items import OpenItems
@@ -226,3 +227,27 @@ def test_a_providers_error_becomes_a_stable_code_and_a_sentence_of_ours(error: A
     assert failure.code == code
     assert failure.message.endswith(".")
     assert "sk-x" not in failure.message
+
+
+@pytest.mark.requirement("toolcalls.cut")
+@pytest.mark.parametrize("before", range(0, 60, 4))
+def test_a_bound_never_leaves_the_head_of_a_secret(before: int) -> None:
+    secret = "ghp_FAKE0123456789abcdefghijklmnopqrstuv"
+    script = "x" * (MAX_COMMAND_CHARS - before - 1) + f" {secret}"
+    (command,) = item("started", type="commandExecution", command=script)
+    assert "ghp_" not in redact_text(command.payload["command"])
+    text = "x" * (MAX_TEXT_CHARS - before - 1) + f" {secret} and more"
+    (message,) = item("completed", type="agentMessage", text=text)
+    assert "ghp_" not in redact_text(message.payload["text"])
+
+
+@pytest.mark.requirement("toolcalls.cut")
+@pytest.mark.parametrize("before", range(0, 60, 4))
+def test_a_streamed_message_that_is_cut_leaves_no_head_of_a_secret(before: int) -> None:
+    items = OpenItems()
+    text = "x" * (MAX_TEXT_CHARS - before - 1) + " ghp_FAKE0123456789abcdefghijklmnopqrstuv and more"
+    for start in range(0, len(text), 1000):
+        _see(items, drafts("item/agentMessage/delta", itemId="i1", delta=text[start : start + 1000]))
+    (closed,) = items.close_turn(turn_id="u1", status="interrupted")
+    assert "ghp_" not in redact_text(closed.payload["text"])
+    assert len(closed.payload["text"]) <= MAX_TEXT_CHARS + 40

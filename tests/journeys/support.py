@@ -172,7 +172,7 @@ class Browser:
         url = self.address + PREFIX + route
         async with self.http.request(method, url, data=data, headers=sent | (headers or {})) as answer:
             text = await answer.text()
-            parsed = json.loads(text) if "json" in answer.headers.get("Content-Type", "") else text
+            parsed = json.loads(text) if text and "json" in answer.headers.get("Content-Type", "") else text
             return Answer(answer.status, parsed, answer.headers)
 
     async def open(self, session_id: str | None = None) -> dict[str, Any]:

@@ -48,6 +48,14 @@ async def test_every_route_enforces_its_method_and_its_content_type(ada: Browser
     assert (plain.status, plain.code) == (415, "unsupported_media_type")
 
 
+@pytest.mark.requirement("api.methods")
+@pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "PUT", "PATCH"])
+async def test_no_other_method_opens_a_room_or_describes_one(ada: Browser, method: str) -> None:
+    answer = await ada.call(method, "cleanroom/session")
+    assert answer.status == 405
+    assert "set-cookie" not in {name.lower() for name in answer.headers}
+
+
 async def test_an_unknown_address_below_the_prefix_is_an_unknown_route(ada: Browser) -> None:
     answer = await ada.call("GET", "nowhere")
     assert (answer.status, answer.code) == (404, "unknown_route")
