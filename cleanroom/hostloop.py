@@ -44,7 +44,8 @@ class HostLoop:
 
     async def rows(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do database work in the pool, from the loop."""
-        assert self._pool is not None
+        if self._pool is None:
+            raise RuntimeError("the host loop has been closed")
         return await asyncio.get_running_loop().run_in_executor(
             self._pool, lambda: _with_connection(work, args, kwargs)
         )

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any, ClassVar
 
+from capability.redaction import redact_text
 from cleanroom.codex import failures, requests, wire
 from cleanroom.codex.calls import ToolCalls
 from cleanroom.codex.connection import CallRefused, Connection
@@ -38,6 +39,7 @@ from cleanroom.harness import (
 from cleanroom.turns import Turn, advance
 
 logger = logging.getLogger(__name__)
+SAID_CHARS = 2_000  # of what a dying agent wrote to its error output; for the server's log alone
 
 KIND = "codex_app_server"
 INTERRUPT_TIMEOUT_S = 5.0
@@ -356,6 +358,8 @@ class CodexSession:
         of_turn = failure or failures.Failure(code=self._broken.code, message=cause.message)
         self._turns.fail(of_turn, self._broken)
         code = failure.code if failure else cause.code
+        if said := self._connection.runner.stderr_tail[-SAID_CHARS:].strip():
+            logger.warning("an agent went away (%s); it said last: %s", code, redact_text(said))
         payload = {"code": code, "message": cause.message, "recoverable": True}
         self._events.push(Draft(type="session.failed", payload=payload))
         self._events.end()

@@ -31,10 +31,6 @@ def code(value: Any) -> str:
     return clamp(value, CODE_CHARS)
 
 
-def optional_label(value: Any) -> str | None:
-    return label(value) or None
-
-
 def optional_long(value: Any) -> str | None:
     return long_text(value) or None
 
