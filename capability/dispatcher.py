@@ -15,7 +15,7 @@ from django.db import transaction
 from capability import authorizations
 from capability.authorizations import Invocation, Subject, list_authorization_records
 from capability.catalog import LIVE_OPERATIONS, Operation, ToolContract, find_operation
-from capability.catalog.descriptor import Query, Read, Unbound, Write
+from capability.catalog.descriptor import Query, Read, Write
 from capability.inputs import NotPlainJson, clean, first_issue
 from capability.policy import Code, Decision, Phase, Question, effective_claims, evaluate, fixture_run_capabilities
 from capability.redaction import find_protected, redact
@@ -208,8 +208,6 @@ class Dispatcher:
                 return _Answer(result=redact(read(self.port, case.call.run_id, case.given)))
             case Write() as write:
                 return self._apply(write, case)
-            case Unbound(because=because):
-                return _Answer(code=Code.OPERATION_UNAVAILABLE, message=because)
 
     def _apply(self, write: Write, case: _Case) -> _Answer:
         call = case.call

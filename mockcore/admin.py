@@ -20,7 +20,7 @@ from mockcore import models
 from mockcore.models.base import CanonicalJSON
 from mockcore.showing import ReadOnlyAdmin
 
-WITHHELD_NAMES = frozenset({"contentRef", "content_ref", "sessionCheckpoint"})
+WITHHELD_NAMES = frozenset({"contentRef", "content_ref", "sessionCheckpoint", "session_checkpoint"})
 WITHHELD = "[withheld]"
 
 COLUMNS: dict[type[django_models.Model], tuple[str, ...]] = {
@@ -40,6 +40,7 @@ COLUMNS: dict[type[django_models.Model], tuple[str, ...]] = {
     models.Budget: ("public_id", "company_id", "scope", "limit_cents", "spent_cents", "hard_stop"),
     models.Wake: ("public_id", "company_id", "reason", "status", "due_at"),
     models.Run: ("public_id", "company_id", "status", "attempt", "opened_at", "finished_at"),
+    models.RunEvent: ("public_id", "company_id", "run_id", "source_instance_id", "source_seq", "event_type"),
     models.Fault: ("public_id", "company_id", "operation", "command_kind", "effect", "configured_count", "code"),
     models.StateRevision: ("number", "company_id", "operation", "principal", "at", "cause_turn_id", "cause_call_id"),
     models.Change: ("revision", "company_id", "entity", "entity_id"),
@@ -47,7 +48,9 @@ COLUMNS: dict[type[django_models.Model], tuple[str, ...]] = {
     models.DecisionRecord: ("public_id", "company_id", "operation", "outcome", "reason", "state_revision", "at"),
     models.IdempotencyRecord: ("scope", "key", "company_id"),
 }
-FILTERS = frozenset({"status", "lifecycle", "kind", "outcome", "operation", "principal", "entity", "action", "reason"})
+FILTERS = frozenset(
+    {"status", "lifecycle", "kind", "outcome", "operation", "principal", "entity", "action", "reason", "event_type"}
+)
 
 
 def withhold(value: Any) -> Any:

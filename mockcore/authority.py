@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mockcore.commands import Command, DecideApproval
+from mockcore.commands import Command, DecideApproval, ReleaseTask
 from mockcore.handlers.approvals import linked_approval
 from mockcore.handlers.dependencies import CompanyScopeViolation, TaskMissing
 from mockcore.models import Task
@@ -27,6 +27,9 @@ CLAIMS: dict[str, str] = {
     "request_approval": "governance:approvals:request",
     "decide_approval": "governance:approvals:decide",
     "comment_on_approval": "governance:approvals:comment",
+    "control_workspace_service": "workspace:control",
+    "record_budget_usage": "control_plane:budget",
+    "release_task": "control_plane:release",
     "schedule_wake": "control_plane:wakes",
 }
 BOARD_MAY = frozenset({"resolve_human_input", "decide_approval", "post_board_comment"})
@@ -115,6 +118,10 @@ def _board_may(request: Request) -> None:
         raise PrincipalNotAuthorized
 
 
+def _nobody_may(request: Request) -> None:
+    raise PrincipalNotAuthorized
+
+
 def _task_is_active(request: Request) -> None:
     named, active = request.command.task_id, public_part(request.run.task_id)
     if named is None or named == active:
@@ -128,6 +135,8 @@ def _task_is_active(request: Request) -> None:
 
 def _run_owns_task(request: Request) -> None:
     run, task = request.run, request.run.task
+    if isinstance(request.command, ReleaseTask):
+        return  # what it gives back is the lock, so its handler names the lock (`release_lock_mismatch`)
     if not (task.assignee_actor_id == run.actor_id and task.checkout_run_id == task.execution_run_id == run.uid):
         raise TaskOwnershipViolation
 
@@ -145,6 +154,7 @@ def _actor_may_decide(request: Request) -> None:
 CHECKS: dict[Principal, tuple[Callable[[Request], None], ...]] = {
     Principal.RUN: (_run_may, _task_is_active, _run_owns_task, _actor_may_decide),
     Principal.BOARD: (_board_may, _task_is_active),  # the handlers hold the target to the active task
+    Principal.OPERATOR: (_nobody_may,),  # the operator moves the clock, and sends no command
 }
 
 
@@ -153,6 +163,11 @@ def require_writable(request: Request) -> None:
 
     Called after the idempotency look-up, so that a stopped run still learns what it did (reference A, trap 13).
     """
-    if request.principal is not Principal.RUN or request.run.status == RunStatus.RUNNING:
-        return
-    raise BudgetHardStop if request.run.status == RunStatus.BUDGET_STOPPED else RunNotWritable
+    if request.principal is Principal.RUN:
+        refuse_ended(request.run)
+
+
+def refuse_ended(run: Run) -> None:
+    """Raise `BudgetHardStop` or `RunNotWritable` when a run has ended."""
+    if run.status != RunStatus.RUNNING:
+        raise BudgetHardStop if run.status == RunStatus.BUDGET_STOPPED else RunNotWritable

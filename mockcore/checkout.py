@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mockcore.authority import BudgetHardStop
+from mockcore.handlers.budgets import budgets_of
 from mockcore.handlers.children import ActorMissing
-from mockcore.handlers.dependencies import TaskMissing
+from mockcore.handlers.dependencies import CompanyScopeViolation, TaskMissing
 from mockcore.handlers.wakes import sanitized
-from mockcore.models import Actor, Budget, Run, Task
+from mockcore.models import Actor, Run, Task
 from mockcore.models.base import public_part, uid_of
 from mockcore.port import OpenRun
 from mockcore.refusal import Refusal
@@ -73,6 +74,8 @@ def is_same_binding(run: Run, request: OpenRun) -> bool:
 def check_out(work: UnitOfWork, request: OpenRun) -> Run:
     """Check the task out for a new run and return it. Raises the refusal of the first rule that fails."""
     actor, task = work.get(Actor, request.actor_id), work.get(Task, request.task_id)
+    if request.task_id in work.company.out_of_scope_task_ids:
+        raise CompanyScopeViolation(f"{request.task_id} is not a task of this company")
     if actor is None:
         raise ActorMissing(f"there is no actor {request.actor_id}")
     if task is None:
@@ -89,9 +92,7 @@ def _actor_is_active(checkout: Checkout) -> None:
 
 
 def _budgets_are_left(checkout: Checkout) -> None:
-    ids = [public_part(checkout.work.company.budget_id), public_part(checkout.actor.budget_id)]
-    budgets = [checkout.work.get(Budget, one or "") for one in ids]
-    if any(budget is not None and budget.is_exceeded for budget in budgets):
+    if any(budget.is_exceeded for budget in budgets_of(checkout.work, checkout.actor)):
         raise BudgetHardStop
 
 

@@ -175,3 +175,29 @@ class PostBoardComment(Command):
 
     kind: ClassVar[str] = "post_board_comment"
     body: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlWorkspaceService(Command):
+    """Start, stop or fail a service of the active task's workspace."""
+
+    kind: ClassVar[str] = "control_workspace_service"
+    service_id: str
+    action: str
+    url: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordBudgetUsage(Command):
+    """Charge the company's and the actor's budget; the charge that uses one up stops run and actor."""
+
+    kind: ClassVar[str] = "record_budget_usage"
+    cents: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseTask(Command):
+    """Give the active task back to the queue; the run goes on without it."""
+
+    kind: ClassVar[str] = "release_task"
+    reason: str

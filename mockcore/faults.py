@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from mockcore import rows
 from mockcore.models import Company, DecisionRecord, Fault
 from mockcore.refusal import Refusal
-from mockcore.vocabulary import Decided, FaultOperation
+from mockcore.vocabulary import Decided, FaultEffect, FaultOperation
+
+T = TypeVar("T")
 
 
 class FaultInjected(Refusal):
@@ -25,6 +30,22 @@ def next_fault(*, company: Company, operation: FaultOperation, command_kind: str
         if fault.command_kind in (None, command_kind) and remaining(fault) > 0:
             return fault
     return None
+
+
+def under_faults(
+    *, company: Company, operation: FaultOperation, command_kind: str | None = None, take_effect: Callable[[], T]
+) -> T:
+    """Let a mutation that is sure to succeed take effect, unless a rule strikes before (`retryable_error`) or after it.
+
+    Raises `FaultInjected`; after a `lost_ack` everything stands, and only the answer is lost.
+    """
+    fault = next_fault(company=company, operation=operation, command_kind=command_kind)
+    if fault is not None and fault.effect == FaultEffect.RETRYABLE_ERROR:
+        raise FaultInjected(fault)
+    result = take_effect()
+    if fault is not None:
+        raise FaultInjected(fault)
+    return result
 
 
 def remaining(fault: Fault) -> int:

@@ -177,6 +177,7 @@ READERS: dict[str, Callable[[list[str]], list[JSON]]] = {
             models.Fault,
             models.Interaction,
             models.Run,
+            models.RunEvent,
             models.Task,
             models.Wake,
             models.WorkProduct,

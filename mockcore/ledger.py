@@ -64,7 +64,15 @@ def refs_of(changes: Iterable[RowChange], *more: str) -> tuple[str, ...]:
     return tuple(sorted(changed.union(more)))
 
 
-def commit(*, work: UnitOfWork, act: Act, note: Note, changes: list[RowChange], refs: Iterable[str]) -> int:
+def commit(
+    *,
+    work: UnitOfWork,
+    act: Act,
+    note: Note,
+    changes: list[RowChange],
+    refs: Iterable[str],
+    outcome: Decided = Decided.ALLOWED,
+) -> int:
     """Write the revision, its changes, audit and decision, and move the company on. Returns the revision's number.
 
     `changes` are the flushed changes of `work`. The clock ticks once.
@@ -75,7 +83,7 @@ def commit(*, work: UnitOfWork, act: Act, note: Note, changes: list[RowChange], 
     rows.insert(_revision(work, act, note))
     rows.insert(*(_change(company, change) for change in changes))
     rows.insert(_audit(work, act, note))
-    _insert_decision(work, act, outcome=Decided.ALLOWED, reason=note.reason, refs=refs)
+    _insert_decision(work, act, outcome=outcome, reason=note.reason, refs=refs)
     rows.update(company, STATE_COLUMNS)
     return company.revision
 
@@ -125,7 +133,7 @@ def _audit(work: UnitOfWork, act: Act, note: Note) -> AuditRecord:
         company_id=work.company.pk,
         number=work.company.revision,
         at=work.now,
-        run_id=act.run_id,
+        run_id=act.run_id or None,
         actor_id=note.actor_id,
         action=note.action,
         entity_type=entity_type,
@@ -144,7 +152,7 @@ def _insert_decision(
             company_id=company.pk,
             number=company.decision_count,
             at=work.now,
-            run_id=act.run_id,
+            run_id=act.run_id or None,
             operation=act.operation,
             outcome=outcome.value,
             reason=reason,

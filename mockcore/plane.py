@@ -8,23 +8,39 @@ leaves nothing to undo and its decision record is simply written instead.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 
-from mockcore import authority, checkout, context, ledger, queries, rows, snapshot
-from mockcore.faults import FaultInjected, next_fault
+from mockcore import authority, checkout, clock, completion, context, due, ledger, queries, rows, runlog, snapshot
+from mockcore.commands import Command, RecordBudgetUsage
+from mockcore.faults import FaultInjected, under_faults
 from mockcore.handlers import HANDLERS
 from mockcore.handlers.scene import CommandInvalid, Scene
 from mockcore.models import Company, IdempotencyRecord, Run
 from mockcore.models.base import uid_of
-from mockcore.port import Applied, Envelope, OpenRun, Outcome, Principal, Refused, RunFacts
+from mockcore.port import (
+    JSON,
+    AdvanceClock,
+    Applied,
+    Envelope,
+    EventReceipt,
+    OpenRun,
+    Outcome,
+    Principal,
+    Refused,
+    ReplayEvents,
+    RunFacts,
+)
 from mockcore.refusal import Refusal
 from mockcore.text import canonical, clean
-from mockcore.vocabulary import Decided, FaultEffect, FaultOperation, Lifecycle
+from mockcore.vocabulary import Decided, FaultOperation, Lifecycle, RunStatus
 from mockcore.work import UnitOfWork
 
 MAX_KEY_CHARS = 240  # the tools' bound, and what a unique index can hold
+CLOCK_SCOPE = "operator:clock"  # the idempotency keys of clock moves; those of commands belong to their run
 
 
 class CompanyMissing(Refusal):
@@ -43,6 +59,12 @@ class NotRunning(Refusal):
     """The company is retired: it can be read and never changes again."""
 
     code = "mock_not_running"
+
+
+class AlreadyRunning(Refusal):
+    """The company runs already."""
+
+    code = "mock_already_running"
 
 
 class IdempotencyKeyRequired(Refusal):
@@ -74,29 +96,95 @@ class MockControlPlane:
         """Check the task out for a new run, or return to the same run. Errors: reference A section 3.6."""
         request = _cleaned(request)
         act = ledger.Act(operation="open_run", run_id=request.run_id)
-        with transaction.atomic(savepoint=False):  # a refusal writes nothing that a savepoint could undo
-            work = UnitOfWork(company=self._lock())
-            try:
-                return self._opened(work, act, request)
-            except Refusal as no:
-                return _refused(work, act, no)
+        return self._carry_out(act, lambda work: self._opened(work, act, request))
 
     def apply(self, envelope: Envelope) -> Outcome:
         """Apply one command in one transaction. A refusal changes no entity and leaves a decision record.
 
-        Raises `RunMissing`, `CompanyMissing`, and `CommandInvalid` for a value nested too deep to be read.
+        What company time thereby brings due is settled by mutations of its own right after it (`due`). Raises
+        `RunMissing`, `CompanyMissing`, and `CommandInvalid` for a value nested too deep to be read.
         """
         envelope = _cleaned(envelope)
         act = ledger.Act(
             operation=envelope.command.kind, run_id=envelope.run_id, principal=envelope.principal, cause=envelope.cause
         )
+        return self._carry_out(act, lambda work: self._applied(work, act, self._run(envelope.run_id), envelope))
+
+    def advance_clock(self, request: AdvanceClock) -> Outcome:
+        """Move company time on, then expire and deliver what became due. Errors: `clock`, and those of the key."""
+        request = _cleaned(request)
+        act = ledger.Act(operation="advance_clock", run_id="", principal=Principal.OPERATOR, cause=request.cause)
+        return self._carry_out(act, lambda work: self._advanced(work, act, request))
+
+    def append_event(self, run_id: str, event: JSON) -> EventReceipt | Refused:
+        """Keep one event of a run, once. Errors: reference A section 3.16. Raises `RunMissing`."""
+        given, act = _clean(dict(event)), ledger.Act(operation="append_event", run_id=run_id)
+        receipts: list[EventReceipt] = []
+
+        def happen(work: UnitOfWork) -> Applied:
+            _require_running(work.company)
+            receipts.append(runlog.append(work, act, _kept(work, self._run(run_id)), given))
+            return _done(act, receipts[0].state_revision)
+
+        outcome = self._carry_out(act, happen)
+        return outcome if isinstance(outcome, Refused) else receipts[0]
+
+    def checkpoint_session(self, run_id: str, checkpoint: JSON) -> Outcome:
+        """Keep the runner's own snapshot of its session, in place of the one before. Raises `RunMissing`."""
+        given, act = _clean(dict(checkpoint)), ledger.Act(operation="checkpoint_session", run_id=run_id)
+
+        def happen(work: UnitOfWork) -> Applied:
+            _require_running(work.company)
+            return _done(act, runlog.checkpoint(work, act, _kept(work, self._run(run_id)), given))
+
+        return self._carry_out(act, happen)
+
+    def complete_run(self, run_id: str, result: JSON) -> Outcome:
+        """End a run with its result and put its task where the result says. Errors: reference A section 3.16.
+
+        Raises `RunMissing`.
+        """
+        given, act = _clean(dict(result)), ledger.Act(operation="complete_run", run_id=run_id)
+
+        def happen(work: UnitOfWork) -> Applied:
+            _require_running(work.company)
+            return completion.complete(work, act, _kept(work, self._run(run_id)), given)
+
+        return self._carry_out(act, happen)
+
+    def start(self) -> None:
+        """Let a stopped company change again. Raises `AlreadyRunning`, and `NotRunning` for a retired one."""
+        with transaction.atomic():
+            company = self._lock()
+            if company.retired_at is not None:
+                raise NotRunning
+            if company.lifecycle == Lifecycle.RUNNING:
+                raise AlreadyRunning
+            company.lifecycle = Lifecycle.RUNNING.value
+            rows.update(company, ["lifecycle"])
+
+    def stop(self) -> None:
+        """Make the company read-only until it is started. Safe to call twice; no mutation of the state."""
+        with transaction.atomic():
+            company = self._lock()
+            company.lifecycle = Lifecycle.STOPPED.value
+            rows.update(company, ["lifecycle"])
+
+    def _carry_out(self, act: ledger.Act, happen: Callable[[UnitOfWork], Applied]) -> Outcome:
+        """Lock, let it happen, and settle what it brought due: all in one transaction, or a decision that refused."""
         with transaction.atomic(savepoint=False):  # a refusal writes nothing that a savepoint could undo
             work = UnitOfWork(company=self._lock())
-            run = self._run(envelope.run_id)
+            before = work.company.revision
             try:
-                return self._applied(work, act, run, envelope)
+                outcome: Outcome = happen(work)
+            except RunMissing:
+                raise
             except Refusal as no:
-                return _refused(work, act, no)
+                outcome = _refused(work, act, no)
+            if work.company.revision == before:
+                return outcome
+            delivered = due.bring_due(company=work.company, act=act)
+            return outcome if isinstance(outcome, Refused) else replace(outcome, delivered_wake_ids=delivered)
 
     def _opened(self, work: UnitOfWork, act: ledger.Act, request: OpenRun) -> Applied:
         _require_running(work.company)
@@ -104,28 +192,16 @@ class MockControlPlane:
         if known is not None:
             return _reopened(work, act, request, known)
         run = checkout.check_out(work, request)
-        fault = next_fault(company=work.company, operation=FaultOperation.OPEN_RUN)
-        if fault is not None and fault.effect == FaultEffect.RETRYABLE_ERROR:
-            raise FaultInjected(fault)
-        changes = work.flush()
-        refs = ledger.refs_of(changes)
-        note = ledger.Note(
-            command_id=request.run_id,
-            reason="atomic_checkout_acquired",
-            action="run.opened",
-            entity=("run", request.run_id),
-            actor_id=request.actor_id,
-            details={"taskId": request.task_id, "attempt": run.attempt},
+        return under_faults(
+            company=work.company,
+            operation=FaultOperation.OPEN_RUN,
+            take_effect=lambda: _open(work, act, request, run),
         )
-        number = ledger.commit(work=work, act=act, note=note, changes=changes, refs=refs)
-        if fault is not None:
-            raise FaultInjected(fault)
-        return _open_result(request, "applied", number, refs)
 
     def _applied(self, work: UnitOfWork, act: ledger.Act, run: Run, envelope: Envelope) -> Applied:
         _require_running(work.company)
-        text = _require_usable(envelope)
-        if stored := _stored(work.company, envelope, text):
+        text = _require_usable(envelope.idempotency_key, envelope.command.payload())
+        if stored := _stored(work.company, _scope(envelope), envelope.idempotency_key, text):
             ledger.decide(
                 work=work, act=act, outcome=Decided.DUPLICATE, reason="command_already_applied", refs=stored.entity_refs
             )
@@ -145,12 +221,21 @@ class MockControlPlane:
         author = run.actor if request.principal is Principal.RUN else None
         scene = Scene(work=work, run=run, task=run.task, author=author)
         HANDLERS[type(command)](scene, command)
-        fault = next_fault(company=work.company, operation=FaultOperation.APPLY_COMMAND, command_kind=command.kind)
-        if fault is not None and fault.effect == FaultEffect.RETRYABLE_ERROR:
-            raise FaultInjected(fault)
-        applied = _write(act, scene, envelope, text)
-        if fault is not None:
-            raise FaultInjected(fault)
+        return under_faults(
+            company=work.company,
+            operation=FaultOperation.APPLY_COMMAND,
+            command_kind=command.kind,
+            take_effect=lambda: _write(act, scene, envelope, text),
+        )
+
+    def _advanced(self, work: UnitOfWork, act: ledger.Act, request: AdvanceClock) -> Applied:
+        _require_running(work.company)
+        text = _require_usable(request.idempotency_key, {"kind": act.operation, "ticks": request.ticks})
+        if stored := _stored(work.company, CLOCK_SCOPE, request.idempotency_key, text):
+            ledger.decide(work=work, act=act, outcome=Decided.DUPLICATE, reason="command_already_applied")
+            return stored
+        applied = clock.advance(work, act, ticks=request.ticks)
+        _remember(work.company, CLOCK_SCOPE, request.idempotency_key, text, applied)
         return applied
 
     # ------------------------------------------------------------ reads
@@ -177,6 +262,19 @@ class MockControlPlane:
         Raises `RunMissing` and the not-found refusals of `queries`.
         """
         return queries.QUERIES[query](self._run(run_id), **clean(arguments))
+
+    def replay_events(self, request: ReplayEvents) -> list[dict[str, Any]]:
+        """Return events of a source after a cursor, in the source's order.
+
+        Raises `RunMissing`, `ReplayBindingMismatch`.
+        """
+        request = _cleaned(request)
+        return runlog.replay(self._run(request.run_id), request)
+
+    def load_session_checkpoint(self, run_id: str) -> dict[str, Any] | None:
+        """Return the runner's last snapshot of its session, or None. Raises `RunMissing`."""
+        checkpoint: dict[str, Any] | None = self._run(run_id).session_checkpoint
+        return checkpoint
 
     def state_revision(self) -> int:
         """Return the number of the newest state revision; 0 is the seed. Raises `CompanyMissing`."""
@@ -232,12 +330,12 @@ def _require_running(company: Company) -> None:
         raise NotRunning
 
 
-def _require_usable(envelope: Envelope) -> str:
+def _require_usable(key: str, payload: dict[str, Any]) -> str:
     """Return the command's canonical JSON, which idempotency compares."""
-    if not envelope.idempotency_key.strip() or len(envelope.idempotency_key) > MAX_KEY_CHARS:
+    if not key.strip() or len(key) > MAX_KEY_CHARS:
         raise IdempotencyKeyRequired
     try:
-        return canonical(envelope.command.payload())
+        return canonical(payload)
     except (TypeError, ValueError) as error:
         raise CommandInvalid("the command holds a value that JSON cannot hold") from error
 
@@ -246,9 +344,9 @@ def _scope(envelope: Envelope) -> str:
     return f"{envelope.run_id}:semantic-command"
 
 
-def _stored(company: Company, envelope: Envelope, text: str) -> Applied | None:
+def _stored(company: Company, scope: str, key: str, text: str) -> Applied | None:
     """Return the result this very command had before, marked as a duplicate. Its revision is the one of then."""
-    record = rows.fetch(IdempotencyRecord, company_id=company.pk, scope=_scope(envelope), key=envelope.idempotency_key)
+    record = rows.fetch(IdempotencyRecord, company_id=company.pk, scope=scope, key=key)
     if record is None:
         return None
     if record.input_canonical != text:
@@ -279,7 +377,7 @@ def _write(act: ledger.Act, scene: Scene, envelope: Envelope, text: str) -> Appl
     note = ledger.Note(
         command_id=command_id,
         reason="semantic_command_applied",
-        action="semantic_command.applied",
+        action=_audited(scene, command),
         entity=("task", scene.task.public_id),
         actor_id=scene.author.public_id if scene.author else None,
         details={"kind": command.kind, "idempotencyKey": envelope.idempotency_key, "entityRefs": list(refs)},
@@ -293,16 +391,37 @@ def _write(act: ledger.Act, scene: Scene, envelope: Envelope, text: str) -> Appl
         entity_refs=refs,
         scheduled_wake_ids=tuple(c.row.public_id for c in changes if c.row.KIND == "wake" and c.before is None),
     )
-    rows.insert(
-        IdempotencyRecord(
-            company_id=work.company.pk,
-            scope=_scope(envelope),
-            key=envelope.idempotency_key,
-            input_canonical=text,
-            result=applied.as_json(),
-        )
-    )
+    _remember(work.company, _scope(envelope), envelope.idempotency_key, text, applied)
     return applied
+
+
+def _remember(company: Company, scope: str, key: str, text: str, applied: Applied) -> None:
+    rows.insert(
+        IdempotencyRecord(company_id=company.pk, scope=scope, key=key, input_canonical=text, result=applied.as_json())
+    )
+
+
+def _audited(scene: Scene, command: Command) -> str:
+    """Return the audit action of a command: a usage that stopped the run has a name of its own."""
+    stopped = scene.run is not None and scene.run.status == RunStatus.BUDGET_STOPPED
+    is_usage = isinstance(command, RecordBudgetUsage)
+    return "budget.hard_stop" if is_usage and stopped else "semantic_command.applied"
+
+
+def _open(work: UnitOfWork, act: ledger.Act, request: OpenRun, run: Run) -> Applied:
+    """Write a checkout; return what it is answered with."""
+    changes = work.flush()
+    refs = ledger.refs_of(changes)
+    note = ledger.Note(
+        command_id=request.run_id,
+        reason="atomic_checkout_acquired",
+        action="run.opened",
+        entity=("run", request.run_id),
+        actor_id=request.actor_id,
+        details={"taskId": request.task_id, "attempt": run.attempt},
+    )
+    number = ledger.commit(work=work, act=act, note=note, changes=changes, refs=refs)
+    return _open_result(request, "applied", number, refs)
 
 
 def _reopened(work: UnitOfWork, act: ledger.Act, request: OpenRun, known: Run) -> Applied:
@@ -320,6 +439,17 @@ def _open_result(request: OpenRun, disposition: str, number: int, refs: tuple[st
         disposition=disposition,
         state_revision=number,
         entity_refs=refs,
+        scheduled_wake_ids=(),
+    )
+
+
+def _done(act: ledger.Act, number: int) -> Applied:
+    return Applied(
+        command_id="",
+        command_kind=act.operation,
+        disposition="applied",
+        state_revision=number,
+        entity_refs=(f"run:{act.run_id}",),
         scheduled_wake_ids=(),
     )
 

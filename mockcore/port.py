@@ -22,6 +22,7 @@ class Principal(StrEnum):
 
     RUN = "run"  # the run's own actor and capabilities; the command boundary checks both
     BOARD = "board"  # the person at the chat: may answer, decide and comment, and nothing else
+    OPERATOR = "operator"  # who runs the mock company: may move its clock, and nothing else
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +57,7 @@ class Applied:
     state_revision: int
     entity_refs: tuple[str, ...]
     scheduled_wake_ids: tuple[str, ...]
+    delivered_wake_ids: tuple[str, ...] = ()  # by the mutations that followed at once; no part of the contract's JSON
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -95,6 +97,38 @@ class OpenRun:
     source_instance_id: str = "capability-live-runnerd"
     wake: JSON | None = None
     resume: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdvanceClock:
+    """Move company time `ticks` seconds on, on the operator's authority."""
+
+    ticks: int
+    idempotency_key: str
+    cause: Cause = field(default_factory=Cause)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventReceipt:
+    """What became of one reported event.
+
+    `contiguous_seq` is the number up to which the plane holds every event of the source: a runner may forget those.
+    """
+
+    disposition: str  # `committed`, or `duplicate`: reported before, with equal content
+    event_id: str
+    contiguous_seq: int
+    state_revision: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayEvents:
+    """Ask for the events of one source after cursor `after` (the last number held; 0 is the beginning)."""
+
+    run_id: str
+    source_instance_id: str
+    after: int = 0
+    limit: int = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,3 +184,25 @@ class ControlPlanePort(Protocol):
 
     def state(self) -> dict[str, Any]:
         """Return the whole state root `paperclip.capability.mock-state.v1` (reference A section 3.2)."""
+
+
+class RunnerPort(Protocol):
+    """The same company, as a runner sees it that works a run and reports on it. Source: reference A 3.1, 3.16.
+
+    Callers must not know rows; the plane must not know what an event means beyond its envelope and its terminal facts.
+    """
+
+    def append_event(self, run_id: str, event: JSON) -> EventReceipt | Refused:
+        """Keep one event of a run, once. Errors: reference A section 3.16."""
+
+    def replay_events(self, request: ReplayEvents) -> list[dict[str, Any]]:
+        """Return events of a source after a cursor, in the source's order. Raises `ReplayBindingMismatch`."""
+
+    def checkpoint_session(self, run_id: str, checkpoint: JSON) -> Outcome:
+        """Keep the runner's own snapshot of its session, in place of the one before."""
+
+    def load_session_checkpoint(self, run_id: str) -> dict[str, Any] | None:
+        """Return the last snapshot, or None."""
+
+    def complete_run(self, run_id: str, result: JSON) -> Outcome:
+        """End a run with its result and put its task where the result says. Errors: reference A section 3.16."""

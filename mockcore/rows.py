@@ -2,7 +2,8 @@
 
 The ORM's own building of queries costs several times the SQL, and a command must answer in a few milliseconds. Here
 tables, columns and the conversion of values still come from the model; what is left out are signals, returned keys and
-building the same SQL again. Reads compare columns for equality only; anything richer is the ORM's.
+building the same SQL again. Reads compare columns for equality, and one of them for "until"; anything richer is the
+ORM's.
 """
 
 from __future__ import annotations
@@ -91,9 +92,14 @@ def fetch_all(model: type[M], **where: Any) -> list[M]:
     return _select(model, (), False, where)
 
 
-def _select(model: type[M], related: tuple[str, ...], lock: bool, where: dict[str, Any]) -> list[M]:
+def fetch_until(model: type[M], *, column: str, **where: Any) -> list[M]:
+    """Return all rows whose columns equal `where`, but whose `column` is at most the value given for it."""
+    return _select(model, (), False, where, until=column)
+
+
+def _select(model: type[M], related: tuple[str, ...], lock: bool, where: dict[str, Any], *, until: str = "") -> list[M]:
     database: Any = connections[DEFAULT_DB_ALIAS]
-    plan = _select_plan(model, database.vendor, related, lock, tuple(where))
+    plan = _select_plan(model, database.vendor, related, lock, tuple(where), until)
     values = [_ready(value, write, database) for value, write in zip(where.values(), plan.parameters, strict=True)]
     return [_build(plan, selected, database) for selected in _run(database, plan.sql, values).rows]
 
@@ -132,7 +138,7 @@ def _build(plan: _Plan, selected: Sequence[Any], database: Any) -> Any:
 
 @cache
 def _select_plan(
-    model: type[models.Model], vendor: str, related: tuple[str, ...], lock: bool, where: tuple[str, ...]
+    model: type[models.Model], vendor: str, related: tuple[str, ...], lock: bool, where: tuple[str, ...], until: str
 ) -> _Plan:
     base = _quoted(model._meta.db_table)
     parts, columns, joins = [_part(model, "", 0, "base")], _columns(model, "base"), ""
@@ -145,7 +151,8 @@ def _select_plan(
         joins += f" JOIN {_quoted(other._meta.db_table)} {alias} ON {alias}.{key} = base.{_quoted(field.column)}"
     by_attname = {field.attname: field for field in model._meta.concrete_fields}
     fields = [by_attname[name] for name in where]
-    tests = " AND ".join(f"base.{_quoted(str(field.column))} = %s" for field in fields)
+    signs = ["<=" if field.attname == until else "=" for field in fields]
+    tests = " AND ".join(f"base.{_quoted(str(f.column))} {sign} %s" for f, sign in zip(fields, signs, strict=True))
     sql = f"SELECT {', '.join(columns)} FROM {base} base{joins} WHERE {tests}"  # noqa: S608 - names of our own models
     if lock and connection.features.has_select_for_update:
         sql += " FOR UPDATE OF base"

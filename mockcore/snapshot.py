@@ -19,7 +19,6 @@ PLAIN: dict[str, type[models.Entity]] = {
     "blockers": models.Blocker,
     "workspaceServices": models.WorkspaceService,
     "budgets": models.Budget,
-    "runs": models.Run,
     "wakes": models.Wake,
 }
 LEDGER: dict[str, tuple[type[Row], str]] = {
@@ -41,6 +40,7 @@ def state_root(company: Company) -> dict[str, Any]:
         "company": company.as_json(),
         "outOfScopeTaskIds": list(company.out_of_scope_task_ids),
         **{name: _all(model, company, "position") for name, model in PLAIN.items()},
+        "runs": _runs(company),
         "documents": _documents(company),
         "approvals": whole_approvals(models.Approval.objects.filter(company=company)),
         "faults": _faults(company),
@@ -51,6 +51,15 @@ def state_root(company: Company) -> dict[str, Any]:
 def _all(model: type[Row], company: Company, order: str) -> list[dict[str, Any]]:
     found = model.objects.filter(company=company).order_by(order)  # type: ignore[attr-defined]
     return [row.as_json() for row in found]
+
+
+def _runs(company: Company) -> list[dict[str, Any]]:
+    """Return the runs with the events that were reported of them, in the order of their arrival."""
+    by_run: dict[str, list[dict[str, Any]]] = {}
+    for event in models.RunEvent.objects.filter(company=company).order_by("position"):
+        by_run.setdefault(event.run_id, []).append(event.as_json())
+    runs = models.Run.objects.filter(company=company).order_by("position")
+    return [{**run.as_json(), "events": by_run.get(run.uid, [])} for run in runs]
 
 
 def _documents(company: Company) -> list[dict[str, Any]]:

@@ -68,6 +68,8 @@ class Continuation(StrEnum):
 class Expiry(StrEnum):
     """Why a pending interaction ended without an answer: `result.outcome`. Source: reference A 3.11."""
 
+    EXPIRED = "expired"  # company time passed its `payload.expiresAt`
+    WITHDRAWN = "withdrawn"  # the agent asked the same again
     STALE_TARGET = "stale_target"
     SUPERSEDED_BY_COMMENT = "superseded_by_comment"
     ISSUE_CLOSED = "issue_closed"
@@ -124,6 +126,23 @@ class RunStatus(StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
     BUDGET_STOPPED = "budget_stopped"
+
+
+class TerminalState(StrEnum):
+    """How a run ended, as its runner says."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Disposition(StrEnum):
+    """What a run says of its work when it ends."""
+
+    DONE = "done"
+    BLOCKED = "blocked"
+    NEEDS_REVIEW = "needs_review"
+    YIELDED = "yielded"
 
 
 class FaultOperation(StrEnum):

@@ -95,14 +95,7 @@ class Write:
     command: Callable[[Given], Command]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unbound:
-    """Nothing below carries the operation out yet: an allowed call is answered `operation_unavailable`."""
-
-    because: str
-
-
-Handler = Query | Read | Write | Unbound
+Handler = Query | Read | Write
 
 
 # ---------------------------------------------------------------- values

@@ -12,8 +12,9 @@ from capability.catalog.descriptor import (
     Placement,
     Query,
     SideEffect,
-    Unbound,
+    Write,
 )
+from mockcore import commands
 
 WORKSPACE_READ = "workspace:read"
 WORKSPACE_CONTROL = "workspace:control"
@@ -49,7 +50,10 @@ OPERATIONS = (
             {"serviceId": schema.ID, "action": schema.one_of("start", "stop", "fail")}, {"url": schema.NULLABLE_TEXT}
         ),
         output_schema=schema.MUTATION_OUTPUT,
-        # TODO: becomes a Write once mockcore.commands has the command; every scenario so far withholds the claim.
-        handler=Unbound(because="This control plane carries no workspace services to control."),
+        handler=Write(
+            command=lambda given: commands.ControlWorkspaceService(
+                service_id=given["serviceId"], action=given["action"], url=given.get("url")
+            )
+        ),
     ),
 )

@@ -8,6 +8,7 @@ from typing import Any
 from mockcore import commands
 from mockcore.handlers import (
     approvals,
+    budgets,
     children,
     comments,
     deliverables,
@@ -16,6 +17,7 @@ from mockcore.handlers import (
     interactions,
     tasks,
     wakes,
+    workspace,
 )
 from mockcore.handlers.scene import Scene
 
@@ -36,4 +38,7 @@ HANDLERS: dict[type[commands.Command], Callable[[Scene, Any], None]] = {
     commands.BlockTask: tasks.block_task,
     commands.RequestReview: tasks.request_review,
     commands.ScheduleWake: wakes.schedule_wake,
+    commands.ControlWorkspaceService: workspace.control_workspace_service,
+    commands.RecordBudgetUsage: budgets.record_budget_usage,
+    commands.ReleaseTask: tasks.release_task,
 }

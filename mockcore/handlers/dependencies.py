@@ -56,6 +56,11 @@ def is_open(blocking: Task) -> bool:
     return blocking.status != TaskStatus.DONE
 
 
+def open_blockers(work: UnitOfWork, task: Task) -> list[str]:
+    """Return the identifiers of the tasks that still block `task`."""
+    return [one.identifier for one in blocking_tasks(work, task) if is_open(one)]
+
+
 def blocking_tasks(work: UnitOfWork, task: Task) -> list[Task]:
     """Return the tasks that `task` waits for."""
     edges = work.find(Blocker, task_id=task.uid)

@@ -18,16 +18,16 @@ class CommandInvalid(Refusal):
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """One command about to happen: the work it writes to, the run that sent it, its active task and who speaks.
+    """One mutation about to happen: the work it writes to, the run it is sent for, its task and who speaks.
 
-    `author` is None when the board speaks. `mentioned` collects references of entities that the command names but does
-    not change.
+    `author` is None when the board or the company itself speaks; `run` is None when only time has passed. `mentioned`
+    collects references of entities that the command names but does not change.
     """
 
     work: UnitOfWork
-    run: Run
     task: Task
     author: Actor | None
+    run: Run | None = None
     mentioned: set[str] = field(default_factory=set)
 
 

@@ -14,7 +14,10 @@ CHOSEN_NAMES = ("acceptedTaskIds", "selectedTaskIds", "selectedOptionIds")
 
 @dataclass(frozen=True, kw_only=True)
 class Suggestion:
+    """`alias` is what the page calls a suggestion whose id is no text."""
+
     id: str
+    alias: str
     title: str
     description: str | None
 
@@ -26,7 +29,7 @@ def accepted_suggestions(payload: Any, result: Any) -> list[Suggestion]:
     """
     offered = suggestions(payload.get("tasks") if isinstance(payload, dict) else None)
     chosen = _chosen(result)
-    return offered if chosen is None else [one for one in offered if one.id in chosen]
+    return offered if chosen is None else [one for one in offered if chosen & {one.id, one.alias}]
 
 
 def suggestions(listed: Any) -> list[Suggestion]:
@@ -39,8 +42,10 @@ def _suggestion(entry: Any, place: int) -> Suggestion:
     facts = entry if isinstance(entry, dict) else {"title": entry}
     title = next((facts[name] for name in TITLE_NAMES if isinstance(facts.get(name), str)), "")
     description = facts.get("description")
+    given = facts.get("id", f"t{place}")
     return Suggestion(
-        id=str(facts.get("id", f"t{place}")),
+        id=str(given),
+        alias=given if isinstance(given, str) else f"t{place}",
         title=title,
         description=description if isinstance(description, str) else None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mockcore.commands import BlockTask, FinishTask, RequestReview
+from mockcore.commands import BlockTask, FinishTask, ReleaseTask, RequestReview
 from mockcore.handlers import comments, dependencies, interactions
 from mockcore.handlers.scene import Scene, text_in
 from mockcore.refusal import Refusal
@@ -15,20 +15,31 @@ class RuleViolation(Refusal):
     code = "semantic_rule_violation"
 
 
+class ReleaseLockMismatch(Refusal):
+    """The run does not hold the task, so there is nothing to give back."""
+
+    code = "release_lock_mismatch"
+
+
 def finish_task(scene: Scene, command: FinishTask) -> None:
     """Finish the active task: summary comment, checkout released, open questions closed, dependents freed and woken.
 
     Refused while a blocker is open. `execution_run` stays, as the mark of the run that finished the task and may go on
     reading it. Source: design sections 4 and 12.
     """
-    task, work = scene.task, scene.work
+    task = scene.task
     summary = text_in(command.summary, name="summary")
     after = step(task.status, TaskStatus.DONE)
-    waiting_for = [one.identifier for one in dependencies.blocking_tasks(work, task) if dependencies.is_open(one)]
-    if waiting_for:
+    if waiting_for := dependencies.open_blockers(scene.work, task):
         raise RuleViolation(f"the task still waits for {', '.join(waiting_for)}")
-    task.status, task.completed_at, task.checkout_run = after.value, work.now, None
     comments.say(scene, summary)
+    close(scene, status=after)
+
+
+def close(scene: Scene, *, status: TaskStatus) -> None:
+    """Make a task done: checkout released, open questions closed, dependents freed and woken."""
+    task = scene.task
+    task.status, task.completed_at, task.checkout_run = status.value, scene.work.now, None
     interactions.expire_pending(scene, Expiry.ISSUE_CLOSED)
     dependencies.release_dependents(scene, task)
 
@@ -47,3 +58,19 @@ def request_review(scene: Scene, command: RequestReview) -> None:
     after = step(scene.task.status, TaskStatus.IN_REVIEW)
     comments.say(scene, text_in(command.summary, name="summary"))
     scene.task.status = after.value
+
+
+def release_task(scene: Scene, command: ReleaseTask) -> None:
+    """Give the active task back: to do again, or still blocked while a blocker is open. The run stays open.
+
+    Raises `ReleaseLockMismatch` when the run does not hold it. A task in review is refused: it waits for an answer.
+    """
+    task, reason = scene.task, text_in(command.reason, name="reason")
+    if scene.run is None or task.checkout_run_id != scene.run.uid:
+        raise ReleaseLockMismatch
+    if task.status == TaskStatus.IN_PROGRESS:
+        task.status = TaskStatus.TODO.value  # the one way back that the table lacks (reference A 3.10)
+    elif not dependencies.open_blockers(scene.work, task):
+        task.status = step(task.status, TaskStatus.TODO).value
+    task.checkout_run = task.execution_run = None
+    comments.say(scene, reason)

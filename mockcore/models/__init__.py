@@ -7,6 +7,7 @@ from mockcore.models.base import Entity, Row
 from mockcore.models.budget import Budget
 from mockcore.models.company import Company
 from mockcore.models.document import Document, DocumentRevision
+from mockcore.models.event import RunEvent
 from mockcore.models.fault import Fault
 from mockcore.models.interaction import Interaction
 from mockcore.models.ledger import AuditRecord, Change, DecisionRecord, IdempotencyRecord, StateRevision
@@ -35,6 +36,7 @@ __all__ = [
     "Interaction",
     "Row",
     "Run",
+    "RunEvent",
     "StateRevision",
     "Task",
     "Wake",

@@ -10,7 +10,7 @@ from mockcore.vocabulary import Continuation, InteractionKind, InteractionStatus
 
 
 class Interaction(Entity):
-    """One card for the board. `result` is the answer as given, or why it expired."""
+    """One card for the board. `result` is the answer as given, the part given so far, or why it ended without one."""
 
     KIND = "interaction"
     PUBLIC = (
@@ -43,4 +43,7 @@ class Interaction(Entity):
                 name="interaction_resolved_once",
             ),
         ]
-        indexes = [Index(fields=["task", "status"], name="interaction_of_task")]
+        indexes = [
+            Index(fields=["task", "status"], name="interaction_of_task"),
+            Index(fields=["company", "status"], name="interaction_by_status"),
+        ]

@@ -10,12 +10,13 @@ from mockcore.vocabulary import RunStatus
 
 
 class Run(Entity):
-    """One run. Its events are not here: they are the session log of `evidence`."""
+    """One run. `session_checkpoint` is the runner's own, kept for it to resume from and shown on no surface."""
 
     KIND = "run"
     PUBLIC = (
         "public_id", "company_id", "actor_id", "task_id", "session_id", "backend_kind", "source_instance_id", "status",
         "attempt", "opened_at", "finished_at", "wake", "capabilities", "result",
+        "session_checkpoint",
     )  # fmt: skip
 
     actor = models.ForeignKey("mockcore.Actor", models.PROTECT, related_name="+", db_index=False)
@@ -30,6 +31,7 @@ class Run(Entity):
     wake = CanonicalJSON(default=dict)
     capabilities = CanonicalJSON(default=list)
     result = CanonicalJSON(null=True)
+    session_checkpoint = CanonicalJSON(null=True)
 
     class Meta(Entity.Meta):
         constraints = [

@@ -307,17 +307,6 @@ def test_a_database_error_below_leaves_nothing_but_the_record_of_the_call(dispat
     assert dispatcher.dispatch(call("get_task_context", {})).ok
 
 
-def test_an_operation_that_nothing_carries_out_says_so(port):
-    claims = frozenset({"workspace:control"})
-    port.run = facts(capabilities=claims)
-    dispatcher = Dispatcher(port=port, scenario=Scenario(claims=claims))
-    done = dispatcher.dispatch(
-        call("control_workspace_service", {"idempotencyKey": "k", "serviceId": "web", "action": "start"})
-    )
-    assert code_of(done) == "operation_unavailable"
-    assert "no workspace services" in done.envelope["denial"]["message"]
-
-
 @pytest.mark.requirement("dispatch.redaction")
 def test_a_result_is_masked_before_it_is_answered_and_before_it_is_stored(dispatcher, port):
     port.answers["read_document"] = {"document": {"body": f"old {SECRET} and {SECRET}"}, "apiKey": "anything"}

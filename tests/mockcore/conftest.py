@@ -10,17 +10,20 @@ import pytest
 from mockcore import history, models, tenants
 from mockcore.commands import Command
 from mockcore.plane import MockControlPlane
-from mockcore.port import Applied, Cause, Envelope, OpenRun, Outcome, Principal, Refused
+from mockcore.port import AdvanceClock, Applied, Cause, Envelope, OpenRun, Outcome, Principal, Refused
 from mockcore.text import canonical
 
 CLAIMS = (
+    "control_plane:budget",
     "control_plane:interactions",
+    "control_plane:release",
     "control_plane:wakes",
     "delegation:tasks:create",
     "dependencies:write",
     "governance:approvals:comment",
     "governance:approvals:decide",
     "governance:approvals:request",
+    "workspace:control",
 )
 
 
@@ -69,12 +72,29 @@ class Desk:
         return self.plane.apply(self.envelope(command, **changed))
 
     def do(self, command: Command, **changed: Any) -> Applied:
-        """Send a command that takes effect, and check that the state moved by exactly one revision."""
+        """Send a command that takes effect, and check that the state moved by exactly one revision.
+
+        What time brought due follows with revisions of its own, and with nothing else.
+        """
         before = self.plane.state_revision()
         outcome = self.send(command, **changed)
         assert isinstance(outcome, Applied), outcome
         assert (outcome.disposition, outcome.state_revision) == ("applied", before + 1)
-        assert self.plane.state_revision() == before + 1
+        first, *followed = self.operations(after=before)
+        assert first == command.kind
+        assert set(followed) <= {"deliver_wakes", "expire_interactions"}
+        assert self.plane.state_revision() == before + 1 + len(followed)
+        return outcome
+
+    def operations(self, *, after: int = 0) -> list[str]:
+        """Return what each revision after that one was."""
+        return [revision.operation for revision in history.list_revisions(company_id=self.company_id, after=after)]
+
+    def pass_time(self, ticks: int) -> Applied:
+        """Move the company's clock on."""
+        self.keys += 1
+        outcome = self.plane.advance_clock(AdvanceClock(ticks=ticks, idempotency_key=f"clock-{self.keys}"))
+        assert isinstance(outcome, Applied), outcome
         return outcome
 
     def board(self, command: Command, **changed: Any) -> Applied:

@@ -14,11 +14,14 @@ from mockcore.commands import (
     BlockTask,
     Command,
     CommentOnApproval,
+    ControlWorkspaceService,
     CreateTask,
     DecideApproval,
     FinishTask,
     PostBoardComment,
+    RecordBudgetUsage,
     RegisterDeliverable,
+    ReleaseTask,
     ReportProgress,
     RequestApproval,
     RequestHumanInput,
@@ -52,6 +55,9 @@ COMMANDS: tuple[Command, ...] = (
     RequestReview(summary="s"),
     ScheduleWake(reason="manual", delay_ticks=1),
     PostBoardComment(body="b"),
+    ControlWorkspaceService(service_id="s", action="start"),
+    RecordBudgetUsage(cents=1),
+    ReleaseTask(reason="r"),
 )
 by_kind = pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.kind)
 

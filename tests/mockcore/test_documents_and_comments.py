@@ -95,7 +95,7 @@ def test_a_new_revision_leaves_questions_about_other_things_open(desk: Desk) -> 
     desk.do(write())
     desk.do(write(key="notes"))
     desk.do(ask(target_revision_id="revision-0002"))
-    desk.do(ask())
+    desk.do(ask(title="And this?"))
     desk.do(write(body="Two", base="revision-0001"))
     assert [desk.entity(f"interaction:interaction-000{n}")["status"] for n in (1, 2)] == ["pending", "pending"]
     assert desk.status == "in_review"
@@ -104,7 +104,7 @@ def test_a_new_revision_leaves_questions_about_other_things_open(desk: Desk) -> 
 @pytest.mark.requirement("company.interaction.superseded-by-comment")
 def test_a_board_comment_supersedes_the_open_questions(desk: Desk) -> None:
     desk.do(ask())
-    desk.do(ask(continuation_policy="none"))
+    desk.do(ask(title="And this?", continuation_policy="none"))
     applied = desk.board(PostBoardComment(body="Do it another way"))
     comment = desk.entity("comment:comment-0001")
     assert (comment["body"], comment["authorActorId"]) == ("Do it another way", None)

@@ -37,7 +37,7 @@ def test_every_revision_knows_what_caused_it(desk: Desk) -> None:
     cause = Cause(turn_id="turn-7", call_id="call-3", message_id="m-1", authorization_id="auth-9")
     desk.do(ASK, cause=cause)
     desk.board(PostBoardComment(body="No"), cause=Cause(message_id="m-2"))
-    opened, asked, said = history.list_revisions(company_id=desk.company_id)
+    opened, asked, said, delivered = history.list_revisions(company_id=desk.company_id)
     assert (opened.number, opened.operation) == (1, "open_run")
     assert (asked.number, asked.operation, asked.principal, asked.cause) == (
         2,
@@ -46,6 +46,7 @@ def test_every_revision_knows_what_caused_it(desk: Desk) -> None:
         cause,
     )
     assert (said.principal, said.cause.message_id, said.command_id) == (Principal.BOARD, "m-2", "command-0002")
+    assert (delivered.operation, delivered.principal, delivered.cause) == ("deliver_wakes", said.principal, said.cause)
     assert [r.number for r in history.list_revisions(company_id=desk.company_id, after=1, limit=1)] == [2]
 
 
@@ -76,7 +77,7 @@ def script(desk: Desk) -> None:
     desk.do(WriteDocument(key="plan", title="Plan", body="1", base_revision_id=None))
     desk.do(ASK)
     desk.send(ReportProgress(body=" "))
-    desk.board(ResolveHumanInput(interaction_id="interaction-0001", outcome="answered", result={"b": 1, "a": [2]}))
+    desk.board(ResolveHumanInput(interaction_id="interaction-0001", outcome="answered", result={"q1": 1, "a": [2]}))
     desk.do(ASK)
     desk.do(WriteDocument(key="plan", title="Plan", body="2", base_revision_id="revision-0001"))
     desk.board(PostBoardComment(body="Go on"))
@@ -179,7 +180,8 @@ def test_each_mutation_has_one_audit_record_and_each_request_one_decision(desk: 
     script(desk)
     audit = history.list_audit(company_id=desk.company_id)
     assert len(audit) == desk.plane.state_revision()
-    assert {record["action"] for record in audit} == {"run.opened", "semantic_command.applied"}
+    actions = {"run.opened", "semantic_command.applied", "company.deliver_wakes"}
+    assert {record["action"] for record in audit} == actions
     assert audit[1]["details"] == {
         "kind": "report_progress",
         "idempotencyKey": "key-1",

@@ -63,7 +63,7 @@ def test_a_question_that_says_nothing_useful_is_refused(desk: Desk, wrong: dict[
 
 def test_several_questions_may_wait_at_once(desk: Desk) -> None:
     desk.do(ask())
-    desk.do(ask())
+    desk.do(ask(title="And this?"))
     assert desk.status == "in_review"
 
 
@@ -83,10 +83,11 @@ def test_the_target_must_be_the_latest_revision_of_a_document_of_the_task(desk: 
 @pytest.mark.parametrize("outcome", [*InteractionStatus, "maybe"])
 def test_each_kind_ends_only_with_its_own_outcomes(desk: Desk, kind: InteractionKind, outcome: str) -> None:
     desk.do(ask(interaction_kind=kind))
+    given = {"reason": "because", "q1": "yes"}
     if outcome in ANSWERS[kind] | UNANSWERED:
-        desk.board(answer(outcome, {"reason": "because"}))
+        desk.board(answer(outcome, given))
         interaction = desk.entity(f"interaction:{FIRST}")
-        assert (interaction["status"], interaction["result"]) == (outcome, {"reason": "because"})
+        assert (interaction["status"], interaction["result"]) == (outcome, given)
         assert interaction["resolvedAt"] is not None
     else:
         desk.refuse(answer(outcome), "interaction_outcome_invalid", principal=Principal.BOARD)
@@ -116,10 +117,10 @@ def test_a_run_with_the_claim_may_answer_too(desk: Desk) -> None:
 def test_the_last_answer_takes_the_task_out_of_review(desk: Desk) -> None:
     desk.do(ask())
     desk.do(RequestApproval(approval_type="spend", payload_json={}))
-    desk.do(ask())
+    desk.do(ask(title="And this?"))
     desk.board(answer())
     assert desk.status == "in_review"
-    desk.board(answer("rejected", interaction_id="interaction-0002"))
+    desk.board(answer("rejected", {"reason": "No"}, interaction_id="interaction-0002"))
     assert desk.status == "in_review"  # the approval still waits
     desk.board(DecideApproval(approval_id="approval-0001", decision="approved", note=""))
     assert desk.status == "in_progress"
@@ -148,11 +149,11 @@ def test_an_answer_wakes_the_assignee_as_the_question_asked(
     desk: Desk, kind: str, policy: str, outcome: str, wakes: int
 ) -> None:
     desk.do(ask(interaction_kind=kind, continuation_policy=policy))
-    applied = desk.board(answer(outcome))
-    assert len(applied.scheduled_wake_ids) == wakes
+    applied = desk.board(answer(outcome, {"reason": "because", "q1": "yes"}))
+    assert len(applied.scheduled_wake_ids) == len(applied.delivered_wake_ids) == wakes
     if wakes:
         wake = desk.entity("wake:wake-0001")
-        assert (wake["reason"], wake["status"]) == ("interaction_resolved", "scheduled")
+        assert (wake["reason"], wake["status"]) == ("interaction_resolved", "delivered")
         assert wake["payload"] == {"interactionId": FIRST, "outcome": outcome}
         assert wake["dueAt"] == wake["createdAt"]
 
