@@ -56,7 +56,21 @@ class Made:
 def records_of(made: Made) -> list[Item]:
     """Return the thread items that a call made besides its own strip and besides cards."""
     draw = DRAWN_BY.get(made.operation_id)
-    return draw(made) if draw else []
+    items = draw(made) if draw else []
+    delivered = [entity for entity in made.of("wake") if entity["id"] in made.applied.delivered_wake_ids]
+    return items + [delivery(entity, at=made.at, evidence_ref=made.evidence_ref) for entity in delivered]
+
+
+def delivery(wake: Entity, *, at: str, evidence_ref: dict[str, str] | None = None) -> Item:
+    """Return the item of a delivered wake. In a clean room it is shown, and starts no turn."""
+    return {
+        "id": f"delivered:{wake['id']}",
+        "kind": "record",
+        "at": at,
+        "evidenceRef": evidence_ref,
+        "label": "Wake delivered",
+        "body": f"{wake['reason']}, due in company time {clock(wake['dueAt'])}. It starts no turn here.",
+    }
 
 
 def cards_of(made: Made) -> list[Item]:
@@ -83,12 +97,27 @@ def interaction_card(entity: Entity, *, at: str) -> Item:
         "interactionKind": entity["kind"],
         "title": entity["title"],
         "prompt": entity["prompt"],
-        "payload": dict(entity.get("payload") or {}),
+        "payload": _with_locked_verdicts(entity),
         "targetRevisionId": entity.get("targetRevisionId"),
         "state": state,
         "resolvedSummary": summary_of(entity.get("result")),
         "reason": text_of(result, "reason") or REASONS.get(state, ""),
     }
+
+
+def _with_locked_verdicts(entity: Entity) -> dict[str, Any]:
+    """Return the payload with the verdicts that an earlier part of the answer has locked, item by item."""
+    payload, result = dict(entity.get("payload") or {}), entity.get("result")
+    held = result.get("verdicts") if isinstance(result, Mapping) else None
+    if entity["kind"] != "item_verdicts" or not isinstance(held, Mapping) or not isinstance(payload.get("items"), list):
+        return payload
+    items = [item for item in payload["items"] if isinstance(item, Mapping)]
+    names = [item.get("id") or f"i{place}" for place, item in enumerate(items, 1)]
+    locked = [
+        held[name]["verdict"] if name in held else item.get("lockedVerdict")
+        for name, item in zip(names, items, strict=True)
+    ]
+    return {**payload, "items": [{**item, "lockedVerdict": one} for item, one in zip(items, locked, strict=True)]}
 
 
 def interaction_state(entity: Entity) -> str:
@@ -227,6 +256,7 @@ def _wake(made: Made) -> list[Item]:
             body=f"{entity['reason']}, in company time {clock(entity['dueAt'])}",
         )
         for entity in made.of("wake")
+        if entity["id"] in made.applied.scheduled_wake_ids
     ]
 
 

@@ -266,7 +266,8 @@ def resolve_interaction(
             cursor = record.append(session_id=session_id, drafts=_answered(room, turn, ref, outcome_of))
     applied(outcome_of)
     text = answer_text(ref=ref, outcome=outcome, result=result, kind=_kind_of(room, ref))
-    _hand_over(room, turn, text, settled=[interaction_id])
+    still_open = interaction_id in toolcalls.pending_ids(room)  # verdicts on some of the items leave the card open
+    _hand_over(room, turn, text, settled=[] if still_open else [interaction_id])
     return Sent(session_id=session_id, ordinal=turn.ordinal, cursor=cursor)
 
 
@@ -290,7 +291,7 @@ def _answered(room: Room, turn: ChatTurn, ref: str, stored: Applied) -> list[Dra
     resolved = {
         "card": draw(entity, at=stamp()),
         "issue": rooms.issue_header(room.port(), room),
-        "records": _tasks_made(room, entity["id"], stored),
+        "records": _tasks_made(room, entity["id"], stored) + _wakes_delivered(room, stored),
     }
     return [
         Draft(type="interaction.response.resolved", payload=resolved, turn_id=turn_alias(turn.ordinal)),
@@ -310,6 +311,12 @@ def _tasks_made(room: Room, interaction_id: str, stored: Applied) -> list[cards.
         return []
     item_id = f"answer:{interaction_id}:dependency"
     return [{"id": item_id, "kind": "dependency", "at": stamp(), "createdTasks": children, "blockerEdges": []}]
+
+
+def _wakes_delivered(room: Room, stored: Applied) -> list[cards.Item]:
+    refs = [f"wake:{wake}" for wake in stored.delivered_wake_ids]
+    wakes = history.entities(company_id=room.company_id, refs=refs).values()
+    return [cards.delivery(wake, at=stamp()) for wake in wakes]
 
 
 def _kind_of(room: Room, ref: str) -> str:
@@ -343,11 +350,19 @@ def _answer(room: Room, ordinal: int, message_id: str, ref: str, outcome: str, r
         command = ResolveHumanInput(interaction_id=public_id, outcome=outcome, result=redact(result))
     return Envelope(
         run_id=room.run_id,
-        idempotency_key=f"capability-live-interaction:{public_id}:{outcome}",
+        idempotency_key=f"capability-live-interaction:{public_id}:{outcome}{_part(room, ref)}",
         command=command,
         cause=Cause(turn_id=turn_alias(ordinal), message_id=message_id),
         principal=Principal.BOARD,
     )
+
+
+def _part(room: Room, ref: str) -> str:
+    """Return what tells the parts of one answer apart: how many verdicts earlier parts have locked."""
+    entity = history.entities(company_id=room.company_id, refs=[ref])[ref]
+    result = entity.get("result")
+    locked = len(result.get("verdicts", ())) if isinstance(result, dict) else 0
+    return f":after-{locked}" if locked else ""
 
 
 def answer_text(*, ref: str, kind: str, outcome: str, result: Any) -> str:

@@ -155,6 +155,7 @@ def _made(room: Room, call: ToolCall, call_id: str, dispatched: Dispatched) -> M
     drawn = cards.KINDS_DRAWN.get(call.operation_id, frozenset())
     refs = [ref for ref in applied.entity_refs if ref.partition(":")[0] in drawn]
     refs += [f"wake:{wake}" for wake in applied.scheduled_wake_ids if "wake" in drawn]
+    refs += [f"wake:{wake}" for wake in applied.delivered_wake_ids]
     refs += [f"task:{task}" for task in blockers if "task" in drawn]
     return Made(
         operation_id=call.operation_id,

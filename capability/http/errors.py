@@ -30,6 +30,7 @@ STATUS: Final[dict[str, int]] = {
     "invalid_json": 400,
     "invalid_request": 400,
     "message_empty": 400,
+    "interaction_answer_invalid": 400,
     "interaction_outcome_invalid": 400,
     "invalid_resolution": 400,
     "semantic_command_invalid": 400,
