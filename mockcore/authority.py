@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mockcore.commands import Command, DecideApproval, ReleaseTask
+from mockcore.commands import Command, DecideApproval, ReleaseTask, ScheduleWake
 from mockcore.handlers.approvals import linked_approval
 from mockcore.handlers.dependencies import CompanyScopeViolation, TaskMissing
 from mockcore.models import Task
@@ -137,6 +137,8 @@ def _run_owns_task(request: Request) -> None:
     run, task = request.run, request.run.task
     if isinstance(request.command, ReleaseTask):
         return  # what it gives back is the lock, so its handler names the lock (`release_lock_mismatch`)
+    if isinstance(request.command, ScheduleWake) and task.assignee_actor_id is None:
+        return  # its handler refuses more exactly: there is nobody to wake (`wake_assignee_missing`)
     if not (task.assignee_actor_id == run.actor_id and task.checkout_run_id == task.execution_run_id == run.uid):
         raise TaskOwnershipViolation
 

@@ -8,10 +8,12 @@ from capability.catalog import LIVE_OPERATIONS
 from capability.dispatcher import Call, Dispatcher, Scenario, list_authorization_records
 from capability.policy import fixture_run_capabilities
 from mockcore import history
+from mockcore.models import Company, Task
 from mockcore.plane import MockControlPlane
 from mockcore.port import Applied, OpenRun
 from mockcore.tenants import seed_clean_room
 from tests.capability.test_clean_room_exposure import TEN_CLAIMS, WITHHELD
+from tests.factories import WorkspaceServiceFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -200,3 +202,20 @@ def test_a_refused_write_moves_no_entity(room):
     assert {name: part for name, part in after.items() if name != "decisions"} == {
         name: part for name, part in before.items() if name != "decisions"
     }
+
+
+@pytest.mark.requirement("company.workspace.controlled")
+def test_a_run_with_the_claim_controls_a_service_of_its_task(room):
+    claims = TEN_CLAIMS | {"workspace:control"}
+    room.dispatcher = Dispatcher(port=room.plane, scenario=Scenario(claims=claims), explicit_claims=claims)
+    given = {"idempotencyKey": "k", "serviceId": "web", "action": "start", "url": "http://127.0.0.1:3000"}
+    assert denied(room.call("control_workspace_service", **given)) == (
+        "control_plane_denied",
+        "workspace_service_missing",
+    )
+    company = Company.objects.get(pk=room.company_id)
+    task = Task.objects.get(public_id=room.identity.task_id)
+    WorkspaceServiceFactory(company=company, task=task, public_id="web")
+    assert room.ask("control_workspace_service", **given)["commandKind"] == "control_workspace_service"
+    [service] = room.ask("get_workspace_runtime")["services"]
+    assert (service["status"], service["url"]) == ("running", "http://127.0.0.1:3000")

@@ -84,14 +84,17 @@ def test_an_approval_says_what_became_of_it_and_keeps_what_was_asked(status: str
     assert card["payload"] == {"amount": 5}
 
 
-def made(operation_id: str, entities: dict[str, dict[str, Any]]) -> Made:
+def made(
+    operation_id: str, entities: dict[str, dict[str, Any]], *, scheduled: tuple[str, ...] = (), **applied_as: Any
+) -> Made:
     applied = Applied(
         command_id="command-0001",
         command_kind=operation_id,
         disposition="applied",
         state_revision=2,
         entity_refs=(),
-        scheduled_wake_ids=(),
+        scheduled_wake_ids=scheduled,
+        **applied_as,
     )
     return Made(
         operation_id=operation_id,
@@ -108,9 +111,28 @@ def made(operation_id: str, entities: dict[str, dict[str, Any]]) -> Made:
 
 def test_a_wake_says_when_it_is_due_in_the_time_of_the_company() -> None:
     wake = {"id": "wake-0001", "reason": "manual", "dueAt": "2026-08-09T00:00:33.000Z"}
-    (record,) = records_of(made("schedule_wake", {"wake:wake-0001": wake}))
+    (record,) = records_of(made("schedule_wake", {"wake:wake-0001": wake}, scheduled=("wake-0001",)))
     assert record["label"] == "Wake scheduled"
     assert record["body"] == "manual, in company time 9 Aug 2026, 00:00:33"
+
+
+@pytest.mark.requirement("cleanroom.wake.shown")
+def test_a_delivered_wake_is_shown_whatever_call_made_it_due() -> None:
+    wake = {"id": "wake-0001", "reason": "manual", "dueAt": "2026-08-09T00:00:33.000Z"}
+    _, record = records_of(made("finish_task", {"wake:wake-0001": wake}, delivered_wake_ids=("wake-0001",)))
+    assert (record["id"], record["label"]) == ("delivered:wake-0001", "Wake delivered")
+    assert record["body"].endswith("It starts no turn here.")
+
+
+@pytest.mark.requirement("company.answer.parts")
+def test_a_card_shows_the_verdicts_that_are_locked() -> None:
+    items = [{"id": "a", "title": "A"}, {"title": "B", "lockedVerdict": "defer"}, {"id": "c", "title": "C"}]
+    entity = {**QUESTION, "kind": "item_verdicts", "payload": {"items": items}}
+    held = {"verdicts": {"a": {"verdict": "reject", "reason": "No"}}}
+    card = interaction_card({**entity, "result": held}, at="now")
+    assert card["state"] == "pending"
+    assert [item["lockedVerdict"] for item in card["payload"]["items"]] == ["reject", "defer", None]
+    assert interaction_card({**entity, "result": None}, at="now")["payload"] == {"items": items}
 
 
 def test_a_deliverable_is_a_reference() -> None:

@@ -244,6 +244,29 @@ def test_a_secret_in_an_answer_reaches_the_agent_and_no_row(
     assert "use " in rows["Interaction" if operation_id == "request_human_input" else "Approval"]
 
 
+@pytest.mark.requirement("company.answer.parts")
+def test_verdicts_come_in_parts_and_the_card_waits_for_the_rest(agents: MemoryDriver, chat: Chat) -> None:
+    items = {"payload": {"items": [{"id": "a", "title": "A"}, {"id": "b", "title": "B"}]}}
+    card = asked(agents, chat, "request_human_input", {**QUESTION, "interactionKind": "item_verdicts", **items})
+    chat.end_of(chat.answer(card, "answered", {"verdicts": {"a": "approve"}}))
+    assert entity(chat, f"interaction:{card}")["status"] == "pending"
+    chat.end_of(chat.answer(card, "answered", {"verdicts": {"b": "reject"}}))
+    assert entity(chat, f"interaction:{card}")["status"] == "answered"
+    shown = [event.payload["card"] for event in chat.events("interaction.response.resolved")]
+    assert [one["state"] for one in shown] == ["pending", "answered"]
+    assert [item.get("lockedVerdict") for item in shown[0]["payload"]["items"]] == ["approve", None]
+
+
+@pytest.mark.requirement("cleanroom.wake.shown")
+def test_a_wake_that_an_answer_brings_is_shown_and_starts_no_turn(agents: MemoryDriver, chat: Chat) -> None:
+    card = asked(agents, chat, "request_human_input", {**QUESTION, "continuationPolicy": "wake_assignee"})
+    chat.end_of(chat.answer(card, "accepted"))
+    [resolved] = chat.events("interaction.response.resolved")
+    assert [record["label"] for record in resolved.payload["records"]] == ["Wake delivered"]
+    assert entity(chat, "wake:wake-0001")["status"] == "delivered"
+    assert len(agents.messages) == 2, "the message and the answer, and nothing for the wake"
+
+
 @pytest.mark.requirement("interaction.superseded")
 def test_a_message_while_a_question_waits_supersedes_it(agents: MemoryDriver, chat: Chat) -> None:
     card = asked(agents, chat, "request_human_input", QUESTION)
