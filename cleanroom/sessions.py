@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
@@ -103,20 +103,27 @@ def send_message(*, session_id: str, presented: str | None, text: str) -> Sent:
         rows.update(session, ["turn_count"])
         room = room_of(session)
         turn = add_turn(session, ordinal=ordinal, message_id=_new_message_id(), counts=True)
-        superseded = _board_comment(room, turn, text)
+        superseded, delivered = _board_comment(room, turn, text)
         shown = redact_text(text)
         drafts = [_submitted(turn, text=shown, redacted=shown != text, hidden=False)]
         drafts += [Draft(type="interaction.response.resolved", payload={"card": card}) for card in superseded]
+        if delivered:
+            drafts[-1] = replace(
+                drafts[-1], payload={**drafts[-1].payload, "records": delivered}, turn_id=turn_alias(ordinal)
+            )
         cursor = record.append(session_id=session_id, drafts=drafts)
     _hand_over(room, turn, text, settled=[card["interactionId"] for card in superseded])
     return Sent(session_id=session_id, ordinal=turn.ordinal, cursor=cursor)
 
 
-def _board_comment(room: Room, turn: ChatTurn, text: str) -> list[cards.Item]:
-    """A message while a card waits is a board comment on the issue; it supersedes the interactions that wait."""
+def _board_comment(room: Room, turn: ChatTurn, text: str) -> tuple[list[cards.Item], list[cards.Item]]:
+    """A message while a card waits is a board comment on the issue; it supersedes the interactions that wait.
+
+    Returns the cards that it closed, and the wakes that this delivered.
+    """
     pending = frozenset(toolcalls.pending_ids(room))
     if not pending:
-        return []
+        return [], []
     envelope = Envelope(
         run_id=room.run_id,
         idempotency_key=f"board-comment:{turn.message_id}",
@@ -124,8 +131,9 @@ def _board_comment(room: Room, turn: ChatTurn, text: str) -> list[cards.Item]:
         cause=Cause(turn_id=turn_alias(turn.ordinal), message_id=turn.message_id),
         principal=Principal.BOARD,
     )
-    applied(room.port().apply(envelope))
-    return toolcalls.settled_cards(room, pending)
+    stored = applied(room.port().apply(envelope))
+    closed = toolcalls.settled_cards(room, pending)
+    return closed, _wakes_delivered(room, stored) if closed else []
 
 
 def _refuse_during_a_turn(session: ChatSession) -> int:

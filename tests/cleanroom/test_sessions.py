@@ -267,6 +267,15 @@ def test_a_wake_that_an_answer_brings_is_shown_and_starts_no_turn(agents: Memory
     assert len(agents.messages) == 2, "the message and the answer, and nothing for the wake"
 
 
+@pytest.mark.requirement("cleanroom.wake.shown")
+def test_a_wake_that_a_message_brings_is_shown_in_the_turn_of_the_message(agents: MemoryDriver, chat: Chat) -> None:
+    asked(agents, chat, "request_human_input", {**QUESTION, "continuationPolicy": "wake_assignee"})
+    chat.talk("Never mind")
+    [resolved] = chat.events("interaction.response.resolved")
+    assert [record["label"] for record in resolved.payload["records"]] == ["Wake delivered"]
+    assert (resolved.turn_id, len(agents.messages)) == ("turn-2", 2)
+
+
 @pytest.mark.requirement("interaction.superseded")
 def test_a_message_while_a_question_waits_supersedes_it(agents: MemoryDriver, chat: Chat) -> None:
     card = asked(agents, chat, "request_human_input", QUESTION)
