@@ -6,8 +6,9 @@ import pytest
 
 from capability.catalog import LIVE_OPERATIONS
 from capability.dispatcher import Call, Dispatcher, Scenario, list_authorization_records
-from capability.policy import fixture_run_capabilities
+from capability.policy import COMMAND_CLAIMS, fixture_run_capabilities
 from mockcore import history
+from mockcore.authority import CLAIMS
 from mockcore.models import Company, Task
 from mockcore.plane import MockControlPlane
 from mockcore.port import Applied, OpenRun
@@ -219,3 +220,8 @@ def test_a_run_with_the_claim_controls_a_service_of_its_task(room):
     assert room.ask("control_workspace_service", **given)["commandKind"] == "control_workspace_service"
     [service] = room.ask("get_workspace_runtime")["services"]
     assert (service["status"], service["url"]) == ("running", "http://127.0.0.1:3000")
+
+
+@pytest.mark.requirement("company.authority.claims")
+def test_a_fixture_run_holds_exactly_the_claims_that_the_command_boundary_asks_for():
+    assert set(CLAIMS.values()) == COMMAND_CLAIMS
