@@ -172,7 +172,7 @@ class MockControlPlane:
 
     def _carry_out(self, act: ledger.Act, happen: Callable[[UnitOfWork], Applied]) -> Outcome:
         """Lock, let it happen, and settle what it brought due: all in one transaction, or a decision that refused."""
-        with transaction.atomic(savepoint=False):  # a refusal writes nothing that a savepoint could undo
+        with transaction.atomic():
             work = UnitOfWork(company=self._lock())
             before = work.company.revision
             try:
