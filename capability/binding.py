@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from capability.catalog import LIVE_OPERATIONS, ToolContract
+from mockcore.refusal import Refusal
 
 BINDING_SCHEMA = "paperclip.semantic-binding.v1"
 BindingKind = Literal["fake", "live_codex"]
 CONTRACTS = tuple(operation.contract() for operation in LIVE_OPERATIONS)
+
+
+class UnknownBindingKind(Refusal):
+    """There are two kinds of binding: `fake` and `live_codex`."""
+
+    code = "binding_kind_unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +36,9 @@ class Binding:
 
 
 def create_capability_provider_neutral_binding(kind: BindingKind) -> Binding:
-    """Return the binding of that kind. Contracts are identical for every kind; an unknown kind raises ValueError."""
+    """Return the binding of that kind. Contracts are identical for every kind; any other kind raises `UnknownBindingKind`."""
     if kind not in get_args(BindingKind):
-        raise ValueError(f"unknown binding kind {kind!r}")
+        raise UnknownBindingKind
     return Binding(binding_kind=kind, contracts=CONTRACTS)
 
 

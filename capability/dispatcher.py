@@ -16,9 +16,9 @@ from capability import authorizations
 from capability.authorizations import Invocation, Subject, list_authorization_records
 from capability.catalog import LIVE_OPERATIONS, Operation, ToolContract, find_operation
 from capability.catalog.descriptor import Query, Read, Write
-from capability.inputs import NotPlainJson, clean, first_issue
+from capability.inputs import NotPlainJson, clean, screen
 from capability.policy import Code, Decision, Phase, Question, effective_claims, evaluate, fixture_run_capabilities
-from capability.redaction import find_protected, redact
+from capability.redaction import redact
 from capability.scenario import Scenario
 from mockcore.port import Applied, Cause, ControlPlanePort, Envelope, Refused, RunFacts
 from mockcore.refusal import Refusal
@@ -31,7 +31,6 @@ NAME_LIMIT = 200  # characters of an id as we store and repeat it
 
 UNKNOWN_TOOL = "There is no such tool here. Use one of the tools you were given."
 UNKNOWN_RUN = "This run is not known to the control plane."
-PROTECTED = "The input holds a protected field or something that looks like a credential. Leave it out and call again."
 BROKEN = "The operation could not be carried out. Nothing was changed."
 
 logger = logging.getLogger(__name__)
@@ -187,7 +186,10 @@ class Dispatcher:
         decision = self._decide(operation, case.facts, case.subject, Phase.INVOCATION, case.given)
         if not decision.allowed:
             return _Answer(code=decision.code, message=redact(decision.reason))
-        return _screen(operation, case) or self._carry_out(operation, case)
+        flaw = screen(operation=operation, given=case.given, unreadable=case.flaw)
+        if flaw is not None:
+            return _Answer(code=flaw.code, message=flaw.message)
+        return self._carry_out(operation, case)
 
     def _carry_out(self, operation: Operation, case: _Case) -> _Answer:
         """Make the read or command in a savepoint: a failure leaves nothing, and the record can still be kept."""
@@ -234,16 +236,6 @@ class Dispatcher:
                 revision=outcome.state_revision,
             )
         return _Answer(result=redact(outcome.as_json()), applied=outcome, revision=outcome.state_revision)
-
-
-def _screen(operation: Operation, case: _Case) -> _Answer | None:
-    """Refuse an input that is no plain JSON, holds protected data, or does not fit the schema; in this order."""
-    if case.flaw:
-        return _Answer(code=Code.INPUT_INVALID, message=case.flaw)
-    if find_protected(case.given) is not None:
-        return _Answer(code=Code.PROTECTED_DATA_DENIED, message=PROTECTED)
-    issue = first_issue(operation=operation, given=case.given)
-    return None if issue is None else _Answer(code=Code.INPUT_INVALID, message=issue)
 
 
 def _envelope(call: Call, answer: _Answer, revision: int) -> dict[str, Any]:

@@ -6,13 +6,15 @@ hold, or a sentence that says why not. No message repeats a value of the input.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import jsonschema_rs
 
 from capability.catalog import LIVE_OPERATIONS, Operation
 from capability.catalog.schema import plain
-from capability.redaction import redact
+from capability.policy import Code
+from capability.redaction import find_protected, redact
 from mockcore.refusal import Refusal
 from mockcore.text import clean_text
 
@@ -25,6 +27,7 @@ TOTAL_LIMIT = 2_000_000  # characters of all texts together
 WHOLE_LIMIT = 2**63  # no larger number is held exactly by every part of the path
 UNDECLARED = "Additional properties are not allowed"  # how the validator begins
 MESSAGE_LIMIT = 300  # characters of one issue
+PROTECTED = "The input holds a protected field or something that looks like a credential. Leave it out and call again."
 
 VALIDATORS = {
     operation.id: jsonschema_rs.Draft202012Validator(plain(operation.input_schema), mask="the value")
@@ -36,6 +39,14 @@ class NotPlainJson(Refusal):
     """The input is not JSON that can be stored."""
 
     code = "input_invalid"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flaw:
+    """Why an authorized input goes no further. The message repeats no value of it."""
+
+    code: Code
+    message: str
 
 
 class _Budget:
@@ -84,6 +95,19 @@ def _number(value: float) -> float:
     if abs(value) < WHOLE_LIMIT:  # false for NaN and infinity too
         return int(value) if value == int(value) else value
     raise NotPlainJson("The input holds a number that is too large.")
+
+
+def screen(*, operation: Operation, given: Any, unreadable: str = "") -> Flaw | None:
+    """Return why clean input `given` goes no further, or None; `unreadable` says why there is no clean input.
+
+    Plain JSON first, then protected data, then the schema. Source: reference A 2.4.
+    """
+    if unreadable:
+        return Flaw(code=Code.INPUT_INVALID, message=unreadable)
+    if find_protected(given) is not None:
+        return Flaw(code=Code.PROTECTED_DATA_DENIED, message=PROTECTED)
+    issue = first_issue(operation=operation, given=given)
+    return None if issue is None else Flaw(code=Code.INPUT_INVALID, message=issue)
 
 
 def first_issue(*, operation: Operation, given: Any) -> str | None:

@@ -27,6 +27,12 @@ class AppendOnlyQuerySet(models.QuerySet["AuthorizationRecord"]):
 
     update = bulk_update = delete = update_or_create = _refuse
 
+    def bulk_create(self, objs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Add rows; never in place of others."""
+        if kwargs.get("update_conflicts"):
+            raise AppendOnly
+        return super().bulk_create(objs, *args, **kwargs)
+
 
 class AuthorizationCounter(models.Model):
     """The number of a company's newest record. Its row is what two calls for one company wait for."""
@@ -90,7 +96,7 @@ class AuthorizationRecord(models.Model):
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:
             raise AppendOnly
-        super().save(*args, **kwargs)
+        super().save(*args, **{**kwargs, "force_insert": True})  # a key that is taken is refused, not overwritten
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise AppendOnly

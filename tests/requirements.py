@@ -38,6 +38,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "bench.bars": ("A bar is a ratio of medians and says when it does not hold.", "design section 11"),
     "binding.identical": ("Every provider gets the same contracts in the same order.", "seed semantic catalog"),
+    "binding.kinds": ("There are two kinds of binding; any other is refused by code.", "seed semantic catalog"),
     "catalog.frozen": ("An operation cannot be changed at any depth.", "reference A 1.3"),
     "catalog.live.schemas": (
         "Inputs and outputs take exactly the published fields and bounds.",

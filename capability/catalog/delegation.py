@@ -5,6 +5,7 @@ from __future__ import annotations
 from capability.catalog import schema, wording
 from capability.catalog.descriptor import (
     DOING_MODES,
+    SHARED,
     Given,
     Group,
     Idempotency,
@@ -39,6 +40,7 @@ OPERATIONS = (
             "task; an empty one unblocks it. A cycle is refused. " + wording.KEY
         ),
         placement=Placement.OPTIONAL,
+        surfaces=SHARED,
         group=Group.DELEGATION_DEPENDENCIES,
         required_claims=(DEPENDENCIES_WRITE,),
         modes=DOING_MODES,
@@ -59,6 +61,7 @@ OPERATIONS = (
             "todo. The new task's id is in entityRefs. " + wording.KEY
         ),
         placement=Placement.OPTIONAL,
+        surfaces=SHARED,
         group=Group.DELEGATION_DEPENDENCIES,
         required_claims=(TASKS_CREATE,),
         modes=DOING_MODES,

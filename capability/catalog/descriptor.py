@@ -124,6 +124,7 @@ class Operation:
     """One entry of the catalog. Schemas are deep-frozen on construction; two operations are equal only when identical.
 
     `roles` empty means any role. `required_claims` are sorted. `group` is None for what belongs to no optional group.
+    `surfaces` names the catalogs that list it; there is no default, so that nobody lists an operation by accident.
     """
 
     id: str
@@ -135,7 +136,7 @@ class Operation:
     input_schema: Schema
     output_schema: Schema
     handler: Handler = field(repr=False)
-    surfaces: frozenset[Surface] = SHARED
+    surfaces: frozenset[Surface]
     group: Group | None = None
     required_claims: tuple[str, ...] = ()
     roles: frozenset[str] = frozenset()
@@ -189,6 +190,7 @@ class Operation:
             "description": self.description,
             "exposure": self.exposure,
             "group": self.group,
+            "surfaces": sorted(self.surfaces),
             "requiredClaims": list(self.required_claims),
             "allowedModes": [mode.value for mode in Mode if mode in self.modes],
             "allowedRoles": sorted(self.roles) or None,

@@ -6,6 +6,7 @@ from capability.catalog import schema
 from capability.catalog.descriptor import (
     ANY_MODE,
     LIVE_ONLY,
+    SHARED,
     Given,
     Group,
     Operation,
@@ -32,6 +33,7 @@ OPERATIONS = (
         title="List company agents",
         description="List the agents of this company: id, name, role and status. Their ids can be given tasks.",
         placement=Placement.OPTIONAL,
+        surfaces=SHARED,
         group=Group.DISCOVERY,
         required_claims=(AGENTS_READ,),
         modes=ANY_MODE,
@@ -62,6 +64,7 @@ OPERATIONS = (
             "200, 50 when left out). The ids found here are what blockedByTaskIds takes."
         ),
         placement=Placement.OPTIONAL,
+        surfaces=SHARED,
         group=Group.DISCOVERY,
         required_claims=(TASKS_READ,),
         modes=ANY_MODE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from capability.catalog import schema, wording
 from capability.catalog.descriptor import (
     ANY_MODE,
+    SHARED,
     WORKING_MODES,
     Idempotency,
     Operation,
@@ -23,6 +24,7 @@ OPERATIONS = (
         title="List task documents",
         description="List the documents of the active task: key, title, latest revision id and number of revisions.",
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=ANY_MODE,
         side_effect=SideEffect.READ,
         input_schema=schema.NO_INPUT,
@@ -37,6 +39,7 @@ OPERATIONS = (
             "your next write_document from `revision.id` here."
         ),
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=ANY_MODE,
         side_effect=SideEffect.READ,
         input_schema=schema.closed({"key": DOCUMENT_KEY}),
@@ -51,6 +54,7 @@ OPERATIONS = (
             "(1 to 200, 50 when left out)."
         ),
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=ANY_MODE,
         side_effect=SideEffect.READ,
         input_schema=schema.closed({"key": DOCUMENT_KEY}, {"limit": schema.PAGE}),
@@ -70,6 +74,7 @@ OPERATIONS = (
             "is refused: read again and merge. Say in changeSummary what changed. " + wording.KEY
         ),
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=WORKING_MODES,
         side_effect=SideEffect.TASK_WRITE,
         idempotency=Idempotency.REQUIRED,

@@ -8,7 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 from capability.catalog import schema
-from capability.catalog.descriptor import Given, Group, Idempotency, Mode, Operation, Placement, Read, SideEffect
+from capability.catalog.descriptor import (
+    SHARED,
+    Given,
+    Group,
+    Idempotency,
+    Mode,
+    Operation,
+    Placement,
+    Read,
+    SideEffect,
+)
 from mockcore.port import ControlPlanePort
 from mockcore.refusal import Refusal
 
@@ -50,6 +60,7 @@ OPERATIONS = (
             "answered, and nothing can be changed."
         ),
         placement=Placement.OPTIONAL,
+        surfaces=SHARED,
         group=Group.TEST_ESCAPE_HATCH,
         required_claims=(CLAIM,),
         modes=frozenset({Mode.SKILL_TEST}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from capability.catalog import schema, wording
-from capability.catalog.descriptor import WORKING_MODES, Idempotency, Operation, Placement, SideEffect, Write
+from capability.catalog.descriptor import SHARED, WORKING_MODES, Idempotency, Operation, Placement, SideEffect, Write
 from mockcore import commands
 
 OPERATIONS = (
@@ -22,6 +22,7 @@ OPERATIONS = (
             + wording.KEY
         ),
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=WORKING_MODES,
         side_effect=SideEffect.TASK_WRITE,
         idempotency=Idempotency.REQUIRED,

@@ -6,6 +6,7 @@ from capability.catalog import schema, wording
 from capability.catalog.descriptor import (
     ANY_MODE,
     DOING_MODES,
+    SHARED,
     WORKING_MODES,
     Given,
     Idempotency,
@@ -35,6 +36,7 @@ OPERATIONS = (
             "and again after a person may have answered or changed something."
         ),
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=ANY_MODE,
         side_effect=SideEffect.READ,
         input_schema=schema.NO_INPUT,
@@ -49,6 +51,7 @@ OPERATIONS = (
             "200, 50 when left out)."
         ),
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=ANY_MODE,
         side_effect=SideEffect.READ,
         input_schema=schema.closed(optional={"limit": schema.PAGE}),
@@ -65,6 +68,7 @@ OPERATIONS = (
             "found, what comes next. Chat text is not kept on the issue; this is. " + wording.STAYS + " " + wording.KEY
         ),
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=ANY_MODE,
         side_effect=SideEffect.TASK_WRITE,
         idempotency=Idempotency.REQUIRED,
@@ -80,6 +84,7 @@ OPERATIONS = (
             "someone asks; use report_progress when you report unasked. " + wording.STAYS + " " + wording.KEY
         ),
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=ANY_MODE,
         side_effect=SideEffect.TASK_WRITE,
         idempotency=Idempotency.REQUIRED,
@@ -96,6 +101,7 @@ OPERATIONS = (
             "a deliverable before you finish the task. " + wording.KEY
         ),
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=WORKING_MODES,
         side_effect=SideEffect.TASK_WRITE,
         idempotency=Idempotency.REQUIRED,
@@ -129,6 +135,7 @@ OPERATIONS = (
             "task with open blockers is refused. Afterwards the task can be read but no longer changed. " + wording.KEY
         ),
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=DOING_MODES,
         side_effect=SideEffect.TASK_WRITE,
         idempotency=Idempotency.REQUIRED,
@@ -144,6 +151,7 @@ OPERATIONS = (
             "list replaces the present blockers. Leave it out to keep the blockers as they are. " + wording.KEY
         ),
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=DOING_MODES,
         side_effect=SideEffect.TASK_WRITE,
         idempotency=Idempotency.REQUIRED,
@@ -161,6 +169,7 @@ OPERATIONS = (
             "into in_review. To ask one specific question use request_human_input. " + wording.KEY
         ),
         placement=Placement.ALWAYS,
+        surfaces=SHARED,
         modes=DOING_MODES,
         side_effect=SideEffect.TASK_WRITE,
         idempotency=Idempotency.REQUIRED,

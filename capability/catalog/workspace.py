@@ -6,6 +6,7 @@ from capability.catalog import schema, wording
 from capability.catalog.descriptor import (
     ANY_MODE,
     DOING_MODES,
+    SHARED,
     Group,
     Idempotency,
     Operation,
@@ -25,6 +26,7 @@ OPERATIONS = (
         title="Get workspace runtime",
         description="Read the services of the active task's workspace: name, status and address.",
         placement=Placement.OPTIONAL,
+        surfaces=SHARED,
         group=Group.WORKSPACE_RUNTIME,
         required_claims=(WORKSPACE_READ,),
         modes=ANY_MODE,
@@ -41,6 +43,7 @@ OPERATIONS = (
             + wording.KEY
         ),
         placement=Placement.OPTIONAL,
+        surfaces=SHARED,
         group=Group.WORKSPACE_RUNTIME,
         required_claims=(WORKSPACE_CONTROL,),
         modes=DOING_MODES,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from capability.binding import codex_dynamic_tools, create_capability_provider_neutral_binding
+from capability.binding import UnknownBindingKind, codex_dynamic_tools, create_capability_provider_neutral_binding
 from capability.catalog import LIVE_OPERATIONS
 
 
@@ -33,9 +33,11 @@ def test_a_contract_tells_claims_and_version_but_no_title_mode_or_role():
     assert set(contract) == {"name", "description", "inputSchema", "outputSchema", "annotations"}
 
 
+@pytest.mark.requirement("binding.kinds")
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="other"):
+    with pytest.raises(UnknownBindingKind) as refused:
         create_capability_provider_neutral_binding("other")
+    assert refused.value.code == "binding_kind_unknown"
 
 
 @pytest.mark.requirement("binding.identical")

@@ -63,7 +63,7 @@ def test_the_checks_stand_in_the_promised_order():
         "interaction_kind_denied",
     ]
     only_on_call = {check.code for check in CHECKS if Phase.EXPOSURE not in check.phases}
-    assert only_on_call == {"task_ownership_denied", "task_state_denied", "interaction_kind_denied"}
+    assert only_on_call == {"task_state_denied", "interaction_kind_denied"}
 
 
 def asking(operation, **circumstances):
@@ -77,14 +77,15 @@ CASES = {
         asking("get_task_context", run={"actor": {"status": "paused"}}), "actor_inactive", "actor_inactive",
     ),
     "a task that another run holds": (
-        asking("get_task_context", run=LOST), "allowed", "task_ownership_denied",
+        asking("get_task_context", run=LOST), "task_ownership_denied", "task_ownership_denied",
     ),
     "a task of another agent": (
-        asking("report_progress", run={"task": {"assigneeActorId": "actor-2"}}), "allowed",
+        asking("report_progress", run={"task": {"assigneeActorId": "actor-2"}}), "task_ownership_denied",
         "task_ownership_denied",
     ),
     "a task checked out but not executed": (
-        asking("report_progress", run={"task": {"executionRunId": None}}), "allowed", "task_ownership_denied",
+        asking("report_progress", run={"task": {"executionRunId": None}}), "task_ownership_denied",
+        "task_ownership_denied",
     ),
     "finishing in ask mode": (
         asking("finish_task", run={"task": {"workMode": "ask"}}), "task_mode_denied", "task_mode_denied",
