@@ -36,7 +36,7 @@ class Binding:
 
 
 def create_capability_provider_neutral_binding(kind: BindingKind) -> Binding:
-    """Return the binding of that kind. Contracts are identical for every kind; any other kind raises `UnknownBindingKind`."""
+    """Return the binding of that kind; contracts are the same for both. Any other kind raises `UnknownBindingKind`."""
     if kind not in get_args(BindingKind):
         raise UnknownBindingKind
     return Binding(binding_kind=kind, contracts=CONTRACTS)

@@ -39,6 +39,11 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "bench.bars": ("A bar is a ratio of medians and says when it does not hold.", "design section 11"),
     "binding.identical": ("Every provider gets the same contracts in the same order.", "seed semantic catalog"),
     "binding.kinds": ("There are two kinds of binding; any other is refused by code.", "seed semantic catalog"),
+    "boundary.no-credential-field": ("No tool schema has a credential field, at any depth.", "seed semantic catalog"),
+    "boundary.nothing-foreign": (
+        "The house holds no Paperclip route, header, credential or real binding.",
+        "seed semantic catalog",
+    ),
     "catalog.frozen": ("An operation cannot be changed at any depth.", "reference A 1.3"),
     "catalog.live.schemas": (
         "Inputs and outputs take exactly the published fields and bounds.",
@@ -145,6 +150,17 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "company.workspace.controlled": ("A service of the active task starts, stops and fails.", "reference A 3.9"),
     "company.writers.fair": ("Writers get their turn in the order of asking.", "design section 3"),
     "company.writers.serial": ("There are as many revisions as successes among parallel writers.", "design section 4"),
+    "contracts.checked": (
+        "CI regenerates the contracts in memory and fails with a readable difference.",
+        "issue semantic catalog",
+    ),
+    "contracts.drift": (
+        "Editing any field of a descriptor fails the check by the name of the operation.",
+        "issue semantic catalog, Shown by 1",
+    ),
+    "contracts.facts": ("A second file holds what the contract format hides.", "reference A, trap 26"),
+    "contracts.format": ("The contract file is one canonical line in the order of the catalog.", "reference A 4.1"),
+    "contracts.page": ("A generated page documents every operation for people.", "issue semantic catalog"),
     "denial.reachable": (
         "Each withheld grant is denied by name, in conversation, and moves nothing.",
         "seed clean-room chat",
@@ -152,6 +168,8 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "dispatch.cause": ("A change names its call, turn, message and authorization record.", "design section 4"),
     "dispatch.control-plane-denied": ("A control-plane refusal carries its code and retryability.", "reference A 2.4"),
     "dispatch.envelope": ("Results and denials have the published envelopes.", "reference A 2.6"),
+    "dispatch.every-read": ("Every read of the catalog is answered by the company.", "reference A 1.4"),
+    "dispatch.every-write": ("Every write of the catalog reaches the company.", "reference A 3.9"),
     "dispatch.exposure-records": ("Listing writes one exposure record per catalog entry.", "reference A 2.7"),
     "dispatch.fresh-facts": ("What was exposed is denied once a claim is gone.", "seed semantic catalog"),
     "dispatch.input.bounded": (
@@ -513,6 +531,12 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "toolcall.withheld": ("A withheld call is denied, shown and moves nothing.", "design section 12"),
     "toolcalls.cut": ("Half a secret is never stored: what is cut is redacted first.", "issue clean-room chat"),
+    "traceability.file": (
+        "The stored traceability is that of the tests, and its drift names the promise.",
+        "issue semantic catalog",
+    ),
+    "traceability.markers": ("A marker is found on tests, cases, classes and modules.", "issue semantic catalog"),
+    "traceability.orphans": ("No promise, proof, operation or file of cases is an orphan.", "issue semantic catalog"),
     "turn.active": ("A message during a turn answers 409 and counts for nothing.", "issue clean-room chat"),
     "turn.interrupt.before-start": (
         "An interrupt before the turn has an id is delivered once it has.",
@@ -527,4 +551,67 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "turn.settle.lost": ("A turn whose end cannot be written does not wedge the chat.", "trouble T48"),
     "turn.settle.retried": ("The end of a turn is written again when the database refuses it.", "design section 7"),
     "turn.timeout": ("A turn past its clock fails as turn_timeout and the chat goes on.", "design section 12"),
+}
+
+# Which operations of the catalog a promise is about, where it is about some and not about all.
+OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
+    "approval.board-decides": ("request_approval",),
+    "cleanroom.exposure": ("control_workspace_service", "decide_approval", "generic_api_request"),
+    "company.approval.scope": ("comment_on_approval", "decide_approval"),
+    "company.block.omitted": ("block_task",),
+    "company.dependencies.cleared": ("set_dependencies",),
+    "company.finish.closes-questions": ("finish_task",),
+    "company.finish.open-blocker": ("finish_task",),
+    "company.finish.releases": ("finish_task",),
+    "company.finish.still-reads": ("finish_task", "get_task_context", "get_task_history"),
+    "company.finish.wakes-dependents": ("finish_task",),
+    "company.idempotency.conflict": ("answer_status_question", "report_progress"),
+    "company.identifiers.unique": ("create_task",),
+    "company.interaction.once": ("request_human_input",),
+    "company.interaction.stale-target": ("request_human_input", "write_document"),
+    "company.interaction.suggested-tasks": ("request_human_input",),
+    "company.review.left": ("request_approval", "request_human_input", "request_review"),
+    "company.task.transitions": ("block_task", "finish_task", "request_review", "set_dependencies"),
+    "dispatch.every-read": (
+        "get_agent",
+        "get_approval",
+        "get_approval_context",
+        "get_task_context",
+        "get_task_history",
+        "get_workspace_runtime",
+        "list_agents",
+        "list_approvals",
+        "list_document_revisions",
+        "list_documents",
+        "read_document",
+        "search_tasks",
+    ),
+    "dispatch.every-write": (
+        "answer_status_question",
+        "block_task",
+        "comment_on_approval",
+        "create_task",
+        "finish_task",
+        "register_deliverable",
+        "report_progress",
+        "request_approval",
+        "request_human_input",
+        "request_review",
+        "schedule_wake",
+        "set_dependencies",
+        "write_document",
+    ),
+    "escape-hatch.two-paths": ("generic_api_request",),
+}
+
+# Which files of cases below tests/ a promise is proved with; a slash at the end means a whole folder.
+CASES: Final[dict[str, tuple[str, ...]]] = {
+    "api.admission.cases": ("tests/capability/data/admission.jsonl",),
+    "api.json-bodies": ("tests/capability/data/json-bodies.jsonl", "tests/journeys/data/json-bodies.jsonl"),
+    "driver.events": ("tests/cleanroom/data/codex-wire/",),
+    "driver.wire.lines": ("tests/cleanroom/data/rpc-lines.jsonl",),
+    "message.size": ("tests/cleanroom/data/messages.jsonl", "tests/js/cases/messages.jsonl"),
+    "page.markdown": ("tests/js/cases/markdown.jsonl",),
+    "redaction.corpus": ("tests/capability/data/redaction.jsonl",),
+    "runnerd.environment": ("tests/cleanroom/data/child-environment.jsonl",),
 }

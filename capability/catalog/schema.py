@@ -76,7 +76,7 @@ def mutation(required: Mapping[str, Schema], optional: Mapping[str, Schema] | No
 
 
 NO_INPUT = closed()
-READ_OUTPUT = OPEN_OBJECT
+READ_OUTPUT: Schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": True}
 MUTATION_OUTPUT = closed(
     {
         "commandId": ID,

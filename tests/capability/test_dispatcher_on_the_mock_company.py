@@ -103,6 +103,7 @@ def test_a_repeated_call_is_a_duplicate_and_another_call_under_its_key_a_conflic
     assert len(room.ask("get_task_history")["comments"]) == 1
 
 
+@pytest.mark.requirement("dispatch.every-read")
 def test_every_read_of_the_clean_room_is_answered_by_the_company(room):
     room.ask("write_document", idempotencyKey="d", key="plan", title="Plan", body="# Plan", baseRevisionId=None)
     room.ask("request_approval", idempotencyKey="a", approvalType="spend", payload={"cents": 100})
@@ -129,6 +130,7 @@ def test_every_read_of_the_clean_room_is_answered_by_the_company(room):
     assert room.plane.state_revision() == before
 
 
+@pytest.mark.requirement("dispatch.every-write")
 def test_every_write_of_the_clean_room_reaches_the_company(room):
     child = room.ask("create_task", idempotencyKey="1", title="Child", priority="low")
     child_id = next(ref for ref in child["entityRefs"] if ref != f"task:{room.identity.task_id}").partition(":")[2]
@@ -150,6 +152,7 @@ def test_every_write_of_the_clean_room_reaches_the_company(room):
     assert room.plane.state_revision() >= 13
 
 
+@pytest.mark.requirement("dispatch.every-write")
 @pytest.mark.parametrize(
     ("operation_id", "given", "status"),
     [

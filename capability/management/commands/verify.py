@@ -32,6 +32,8 @@ STEPS = (
     Step("house plan", (PYTHON, "-c", "from importlinter.cli import lint_imports_command as run; run()")),
     Step("migrations", (PYTHON, "manage.py", "makemigrations", "--check", "--dry-run")),
     Step("system checks", (PYTHON, "manage.py", "check", "--fail-level", "WARNING")),
+    Step("semantic contracts", (PYTHON, "manage.py", "check_semantic_contracts")),
+    Step("traceability", (PYTHON, "manage.py", "check_capability_contract")),
     Step("browser modules", ("npm", "test", "--silent")),
     Step("python tests", (PYTHON, "-m", "pytest", "-q", "-m", "not soak", "--ignore=tests/browser")),
     # A process of its own: while Playwright's synchronous API is in use, no other event loop runs in its thread.
