@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from capability.dispatcher import Scenario
+from capability.profiles import Profile
+
 SCENARIO_ID: Final = "capability-clean-room"
 
 CLEAN_ROOM_CLAIMS: Final = (
@@ -22,6 +25,17 @@ CLEAN_ROOM_CLAIMS: Final = (
 WITHHELD_CLAIMS: Final = ("governance:approvals:decide", "test:generic_api_request", "workspace:control")
 
 INTERACTION_KINDS: Final = ("questions", "confirmation", "checkbox", "suggest_tasks", "item_verdicts")
+
+PROFILE: Final = Profile(
+    name="clean-room",
+    scenario=Scenario(
+        id=SCENARIO_ID,
+        claims=frozenset(CLEAN_ROOM_CLAIMS),
+        allowed_interaction_kinds=frozenset(INTERACTION_KINDS),
+        enable_generic_api_request=False,
+    ),
+    explicit_claims=frozenset(CLEAN_ROOM_CLAIMS),
+)
 
 BASE_INSTRUCTIONS: Final = """\
 You are the agent assigned to one issue of a Paperclip company, in a live chat with a board member.

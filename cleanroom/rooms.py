@@ -13,7 +13,7 @@ from typing import Any
 
 from django.conf import settings
 
-from capability.dispatcher import Dispatcher, Scenario
+from capability.dispatcher import Dispatcher
 from cleanroom import exposure
 from cleanroom.codex.home import remove_tree
 from cleanroom.harness import WorkspaceUnavailableError
@@ -55,13 +55,8 @@ class Room:
         return MockControlPlane(company_id=self.company_id)
 
     def dispatcher(self) -> Dispatcher:
-        scenario = Scenario(
-            id=exposure.SCENARIO_ID,
-            claims=frozenset(exposure.CLEAN_ROOM_CLAIMS),
-            allowed_interaction_kinds=frozenset(exposure.INTERACTION_KINDS),
-            enable_generic_api_request=False,
-        )
-        return Dispatcher(port=self.port(), scenario=scenario, explicit_claims=frozenset(exposure.CLEAN_ROOM_CLAIMS))
+        profile = exposure.PROFILE
+        return Dispatcher(port=self.port(), scenario=profile.scenario, explicit_claims=profile.explicit_claims)
 
 
 def room_of(session: ChatSession) -> Room:

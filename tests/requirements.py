@@ -165,6 +165,15 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "Each withheld grant is denied by name, in conversation, and moves nothing.",
         "seed clean-room chat",
     ),
+    "denials.bypass": (
+        "A command sent past the catalog is refused by the command boundary with its own codes.",
+        "reference A 2.9",
+    ),
+    "denials.self-approval": ("Nobody decides what they asked for.", "reference A 2.9"),
+    "denials.table": (
+        "Each denial code is reached in each phase by one change, or cannot occur and says why.",
+        "issue semantic catalog, Shown by 2",
+    ),
     "dispatch.cause": ("A change names its call, turn, message and authorization record.", "design section 4"),
     "dispatch.control-plane-denied": ("A control-plane refusal carries its code and retryability.", "reference A 2.4"),
     "dispatch.envelope": ("Results and denials have the published envelopes.", "reference A 2.6"),
@@ -420,6 +429,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "Only the run that finished a task reads on; its writes answer task_state_denied.",
         "design section 12",
     ),
+    "policy.grants-fill": (
+        "Grants of an actor fill the claims of a run opened without any, and of no other.",
+        "issue semantic catalog",
+    ),
     "policy.order": ("Checks run in the promised order; the first that objects names the code.", "design section 5"),
     "reconnect.try-again": ("Try again resumes the same thread.", "issue clean-room chat"),
     "record.append-only": ("A stored event is never changed or removed.", "design section 7"),
@@ -551,6 +564,21 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "turn.settle.lost": ("A turn whose end cannot be written does not wedge the chat.", "trouble T48"),
     "turn.settle.retried": ("The end of a turn is written again when the database refuses it.", "design section 7"),
     "turn.timeout": ("A turn past its clock fails as turn_timeout and the chat goes on.", "design section 12"),
+    "whatif.agrees": (
+        "What-if agrees with really running the call on a second company with those facts.",
+        "issue semantic catalog, Shown by 4",
+    ),
+    "whatif.command": ("The operator explains records and prints the matrix by command.", "issue semantic catalog"),
+    "whatif.explain": ("An explanation goes through the whole ordered list.", "issue semantic catalog"),
+    "whatif.first-rule": ("What-if names the first rule that changes a recorded answer.", "issue semantic catalog"),
+    "whatif.matrix": (
+        "The grant matrix answers every operation for every profile as a real run is answered.",
+        "issue semantic catalog",
+    ),
+    "whatif.past-facts": (
+        "A record is judged by the facts of its own revision; facts that moved outside are told.",
+        "issue semantic catalog",
+    ),
 }
 
 # Which operations of the catalog a promise is about, where it is about some and not about all.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from capability.catalog import LIVE_OPERATIONS, Operation
-from capability.catalog.descriptor import Query, Read, Unbound, Write
+from capability.catalog.descriptor import Query
 from capability.contracts.page import operations_page
 from mockcore.text import canonical
 
@@ -42,15 +42,9 @@ def facts(operation: Operation) -> dict[str, Any]:
 
 
 def _carrier(operation: Operation) -> str:
-    match operation.handler:
-        case Query(name=name):
-            return f"query {name}"
-        case Read():
-            return "read"
-        case Write():
-            return "command"
-        case Unbound():
-            return "nothing yet"
+    """Return what carries the operation out: a named query of the port, another read of it, or a command to it."""
+    handler = operation.handler
+    return f"query {handler.name}" if isinstance(handler, Query) else type(handler).__name__.lower()
 
 
 def _line(entries: Iterable[dict[str, Any]]) -> str:

@@ -44,10 +44,26 @@ def test_a_record_can_be_neither_changed_nor_deleted():
         lambda: records.filter(number=1).update(code="input_invalid"),
         lambda: records.bulk_update([row], ["code"]),
         lambda: records.update_or_create(number=1, defaults={"code": "input_invalid"}),
+        lambda: records.bulk_create(
+            [record(number=2)], update_conflicts=True, unique_fields=["id"], update_fields=["code"]
+        ),
     ):
         with pytest.raises(AppendOnly):
             attempt()
-    assert records.get().code == "allowed"
+    assert {row.code for row in records.all()} == {"allowed"}
+
+
+@pytest.mark.requirement("authorization.append-only")
+@pytest.mark.django_db
+def test_a_record_made_with_the_key_of_another_takes_nobodys_place():
+    taken = record()
+    with transaction.atomic():
+        other = record(number=2)
+        transaction.set_rollback(True)
+    other.pk, other._state.adding = taken.pk, True
+    with pytest.raises(IntegrityError), transaction.atomic():
+        other.save()
+    assert AuthorizationRecord.objects.get().number == 1
 
 
 @pytest.mark.requirement("authorization.append-only")

@@ -1,0 +1,116 @@
+"""`manage.py explain_authorization`: one record rule by rule, what it would have been, or the grant matrix."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from capability import whatif
+from capability.catalog.descriptor import Mode
+from capability.profiles import profiles
+from capability.whatif import Change, Explanation, WhatIf
+from mockcore.refusal import Refusal
+
+ALLOWED = "yes"  # in a cell of the matrix
+
+
+class Command(BaseCommand):
+    help = (
+        "Explain an authorization record rule by rule; with --role, --mode, --claims or --scenario say what it would "
+        "have been; with --matrix print what every profile is allowed."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("record", nargs="?", help="such as semantic-auth-000012")
+        parser.add_argument("--company", default="", help="whose record it is")
+        parser.add_argument("--role", help="what if the agent had this role")
+        parser.add_argument("--mode", choices=[mode.value for mode in Mode], help="what if the task had this mode")
+        parser.add_argument("--claims", help="what if these claims were in effect: a list with commas, or none")
+        parser.add_argument("--scenario", help="what if the session had this scenario")
+        parser.add_argument("--matrix", action="store_true", help="print every operation against every profile")
+        parser.add_argument("--json", action="store_true", help="print JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["matrix"] == bool(options["record"]):
+            raise CommandError("Name a record, or ask for --matrix.")
+        try:
+            told = _matrix() if options["matrix"] else _told(options)
+        except Refusal as refusal:
+            raise CommandError(f"{refusal.code}: {refusal.message}") from refusal
+        if options["json"]:
+            self.stdout.write(json.dumps(told if isinstance(told, dict) else dataclasses.asdict(told), default=str))
+            return
+        for line in _lines(told):
+            self.stdout.write(line)
+
+
+def _told(options: dict[str, Any]) -> Explanation | WhatIf:
+    where = {"company_id": options["company"], "record_id": options["record"]}
+    change = _change(options)
+    return whatif.explain(**where) if change == Change() else whatif.what_if(**where, change=change)
+
+
+def _change(options: dict[str, Any]) -> Change:
+    claims = options["claims"]
+    return Change(
+        role=options["role"],
+        mode=None if options["mode"] is None else Mode(options["mode"]),
+        claims=None if claims is None else frozenset(filter(None, map(str.strip, claims.split(",")))),
+        scenario=None if options["scenario"] is None else profiles.of_scenario(options["scenario"]).scenario,
+    )
+
+
+def _matrix() -> dict[str, dict[str, str]]:
+    return {
+        operation: {profile: ALLOWED if code == "allowed" else code.value for profile, code in cells.items()}
+        for operation, cells in whatif.grant_matrix().items()
+    }
+
+
+# ---------------------------------------------------------------- in words
+def _lines(told: Explanation | WhatIf | dict[str, dict[str, str]]) -> Iterator[str]:
+    match told:
+        case Explanation():
+            return _explanation(told)
+        case WhatIf():
+            return _what_if(told)
+        case _:
+            return _table(told)
+
+
+def _explanation(told: Explanation) -> Iterator[str]:
+    record = told.record
+    yield f"{record['id']}  {record['phase']} of {record['operationId']}: {record['code']}"
+    yield f"  {record['reason']}"
+    for name, value in told.facts.items():
+        yield f"  {name}: {json.dumps(value)}"
+    for number, step in enumerate(told.steps, start=1):
+        yield f"  {number}. {step.rule}: {step.said}" + (f" ({step.reason})" if step.reason else "")
+    if not told.agrees:
+        yield "  The rules of now do not answer as the record does: a rule, or a fact outside the ledger, has changed."
+
+
+def _what_if(told: WhatIf) -> Iterator[str]:
+    yield f"{told.record_id}  {told.phase} of {told.operation_id}: {told.recorded.code}"
+    if told.rule is None:
+        yield "  The answer would be the same."
+    else:
+        yield f"  would be {told.changed.code}, changed by the rule {told.rule}"
+        yield f"  {told.changed.reason}"
+    if not told.agrees:
+        yield "  Mind that the rules of now do not answer the record itself as it was answered."
+
+
+def _table(matrix: dict[str, dict[str, str]]) -> Iterator[str]:
+    columns = list(next(iter(matrix.values())))
+    first = max(len(operation) for operation in matrix)
+    widths = [max(len(column), *(len(cells[column]) for cells in matrix.values())) for column in columns]
+    yield "  ".join(["".ljust(first), *(column.ljust(width) for column, width in zip(columns, widths, strict=True))])
+    for operation, cells in matrix.items():
+        row = [cells[column].ljust(width) for column, width in zip(columns, widths, strict=True)]
+        yield "  ".join([operation.ljust(first), *row]).rstrip()

@@ -1,0 +1,298 @@
+"""What a recorded decision would have been for another role, claim set, mode or scenario. Reads only.
+
+A record is put before the policy's own list of checks once more, with the facts of its revision; then again with the
+change. The first check whose answer differs is the rule that changes it. What lies behind the policy (the state of the
+company) is no question of authority: it answers as it did, or is said to be open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from capability.authorizations import list_authorization_records
+from capability.catalog import LIVE_OPERATIONS, Operation, find_operation
+from capability.catalog.descriptor import Mode
+from capability.inputs import screen
+from capability.policy import CHECKS, Code, Decision, Phase, Question, effective_claims, evaluate, findings
+from capability.profiles import Profile, profiles
+from capability.redaction import MASK
+from capability.scenario import Scenario
+from mockcore import past
+from mockcore.port import RunFacts
+from mockcore.refusal import Refusal
+from mockcore.text import canonical
+
+JSON = dict[str, Any]
+BEYOND = frozenset(
+    {Code.INPUT_INVALID, Code.PROTECTED_DATA_DENIED, Code.OPERATION_UNAVAILABLE, Code.CONTROL_PLANE_DENIED}
+)
+OPEN = "Authority allows it; what the company then answers depends on its state."
+MASKED = "The input held protected data, which is refused before anything else is looked at."
+
+
+class UnknownRecord(Refusal):
+    """The company has no authorization record of that id."""
+
+    code = "authorization_record_unknown"
+
+
+class NothingToExplain(Refusal):
+    """No rule was asked: the call named an operation or a run that does not exist."""
+
+    code = "authorization_not_asked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """What is different. None leaves it as it was.
+
+    `claims` are the claims in effect: held by the run, granted by the scenario and delegated. Without them a changed
+    scenario leaves the run's claims and the delegation alone.
+    """
+
+    role: str | None = None
+    mode: Mode | None = None
+    claims: frozenset[str] | None = None
+    scenario: Scenario | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A code and its sentence. `open` when authority allows the call and only the state could still refuse it."""
+
+    code: Code
+    reason: str
+    open: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatIf:
+    """How a recorded decision would change. `rule` names the first rule that changes it; None when the answer stays."""
+
+    record_id: str
+    operation_id: str
+    phase: Phase
+    recorded: Answer
+    changed: Answer
+    rule: str | None
+    agrees: bool  # whether today's rules still answer the record as it was answered
+
+    @property
+    def stays(self) -> bool:
+        return self.rule is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One rule and what it says: `passed`, `objected` (it decided), `would object` (behind it), or `not asked`."""
+
+    rule: str
+    said: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """A record, the facts it was decided from, and every rule of the list. `agrees` when today's rules say the same."""
+
+    record: JSON
+    facts: JSON
+    steps: tuple[Step, ...]
+    agrees: bool
+
+
+# ---------------------------------------------------------------- the questions
+def what_if(*, company_id: str, record_id: str, change: Change) -> WhatIf:
+    """Return what the recorded decision would have been with `change`, and the first rule that changes it.
+
+    Raises `UnknownRecord`, `NothingToExplain`, and `profiles.UnknownScenario` for a scenario nobody registered.
+    """
+    record = _record(company_id, record_id)
+    asked = _question(company_id, record)
+    other = _changed(asked, _profile(record), change)
+    before, after = _rank(asked), _rank(other)
+    recorded = Answer(code=Code(record["code"]), reason=record["reason"])
+    return WhatIf(
+        record_id=record_id,
+        operation_id=record["operationId"],
+        phase=asked.phase,
+        recorded=recorded,
+        changed=recorded if before == after else _answer(other, record),
+        rule=None if before == after else CHECKS[min(before, after)].code.value,
+        agrees=_agrees(asked, record),
+    )
+
+
+def explain(*, company_id: str, record_id: str) -> Explanation:
+    """Return the record rule by rule, from the facts of its revision. Raises like `what_if`."""
+    record = _record(company_id, record_id)
+    asked = _question(company_id, record)
+    return Explanation(
+        record=record,
+        facts=_shown(asked),
+        steps=tuple(_steps(asked)),
+        agrees=_agrees(asked, record),
+    )
+
+
+def grant_matrix(among: Iterable[Profile] | None = None) -> dict[str, dict[str, Code]]:
+    """Return, for every operation and profile, what a run of an active agent that holds its task is answered."""
+    columns = tuple(profiles.all() if among is None else among)
+    return {
+        operation.id: {profile.name: evaluate(_typical(operation, profile)).code for profile in columns}
+        for operation in LIVE_OPERATIONS
+    }
+
+
+# ---------------------------------------------------------------- from a record to a question
+def _record(company_id: str, record_id: str) -> JSON:
+    named = re.fullmatch(r"semantic-auth-(\d{6,15})", record_id)
+    before = int(named[1]) - 1 if named else 0
+    found = list_authorization_records(company_id=company_id, after=before, limit=1) if named else []
+    if not found or found[0]["id"] != record_id:
+        raise UnknownRecord(f"{company_id or 'no company'} has no authorization record {record_id}")
+    return found[0]
+
+
+def _profile(record: JSON) -> Profile:
+    return profiles.of_scenario(record["scenarioId"])
+
+
+def _question(company_id: str, record: JSON) -> Question:
+    operation = find_operation(record["operationId"])
+    if operation is None or not record["actorId"]:
+        raise NothingToExplain
+    return Question(
+        operation=operation,
+        facts=facts_at(company_id=company_id, run_id=record["runId"], revision=record["beforeRevision"]),
+        scenario=_profile(record).scenario,
+        claims=frozenset(record["effectiveClaims"]),
+        phase=Phase(record["phase"]),
+        given=record["input"],
+    )
+
+
+def _changed(asked: Question, profile: Profile, change: Change) -> Question:
+    facts = asked.facts
+    if change.role is not None:
+        facts = replace(facts, actor={**facts.actor, "role": change.role})
+    if change.mode is not None:
+        facts = replace(facts, task={**facts.task, "workMode": change.mode.value})
+    scenario, claims = change.scenario or asked.scenario, asked.claims
+    if change.claims is not None:
+        claims = change.claims
+    elif change.scenario is not None:
+        claims = effective_claims(facts=facts, scenario=scenario, explicit=profile.explicit_claims)
+    return replace(asked, facts=facts, scenario=scenario, claims=claims)
+
+
+def facts_at(*, company_id: str, run_id: str, revision: int) -> RunFacts:
+    """Return the facts that authorization saw of a run at a state revision.
+
+    Its run, actor and task as they are now, with every later change of them taken back. Raises `NothingToExplain`.
+    """
+    run = _entity_at(company_id, f"run:{run_id}", revision)
+    actor = _entity_at(company_id, f"actor:{run['actorId']}", revision)
+    task = _entity_at(company_id, f"task:{run['taskId']}", revision)
+    return RunFacts(
+        run_id=run_id,
+        company_id=company_id,
+        status=run["status"],
+        capabilities=frozenset(run["capabilities"]),
+        actor=actor,
+        task=task,
+        state_revision=revision,
+    )
+
+
+def _entity_at(company_id: str, ref: str, revision: int) -> JSON:
+    found = past.entity_at(company_id=company_id, ref=ref, revision=revision)
+    if found is None:
+        raise NothingToExplain(f"{ref} was not there at revision {revision}")
+    return found
+
+
+def _typical(operation: Operation, profile: Profile) -> Question:
+    """Put the operation to a run of this profile that is otherwise in order: all claims of the scenario are held."""
+    run_id, actor_id = "run", "actor"
+    facts = RunFacts(
+        run_id=run_id,
+        company_id="company",
+        status="running",
+        capabilities=profile.scenario.claims,
+        actor={"id": actor_id, "role": profile.role, "status": "active", "capabilityGrants": []},
+        task={
+            "id": "task",
+            "status": "in_progress",
+            "workMode": profile.mode.value,
+            "assigneeActorId": actor_id,
+            "checkoutRunId": run_id,
+            "executionRunId": run_id,
+        },
+        state_revision=1,
+    )
+    claims = effective_claims(facts=facts, scenario=profile.scenario, explicit=profile.explicit_claims)
+    return Question(operation=operation, facts=facts, scenario=profile.scenario, claims=claims, phase=Phase.INVOCATION)
+
+
+# ---------------------------------------------------------------- from a question to an answer
+def _agrees(question: Question, record: JSON) -> bool:
+    recorded = Code(record["code"])
+    return evaluate(question).code == (Code.ALLOWED if recorded in BEYOND else recorded)
+
+
+def _rank(question: Question) -> int:
+    """Return the place of the first check that objects; behind the last one when none does."""
+    decided = evaluate(question).code
+    places = [place for place, check in enumerate(CHECKS) if check.code is decided]
+    return places[0] if places else len(CHECKS)
+
+
+def _answer(question: Question, record: JSON) -> Answer:
+    """Return the answer to a question that the policy answers otherwise than it did."""
+    decision: Decision = evaluate(question)
+    if not decision.allowed or question.phase is Phase.EXPOSURE:
+        return Answer(code=decision.code, reason=decision.reason)
+    if MASK in canonical(record["input"]):
+        return Answer(code=Code.PROTECTED_DATA_DENIED, reason=MASKED)
+    flaw = screen(operation=question.operation, given=record["input"])
+    if flaw is not None:
+        return Answer(code=flaw.code, reason=flaw.message)
+    return Answer(code=Code.ALLOWED, reason=OPEN, open=True)
+
+
+def _steps(question: Question) -> Iterator[Step]:
+    asked = {check.code: reason for check, reason in findings(question)}
+    decided = False
+    for check in CHECKS:
+        if check.code not in asked:
+            yield Step(rule=check.code.value, said="not asked", reason=f"belongs to {_phases(check.phases)}")
+        elif asked[check.code] is None:
+            yield Step(rule=check.code.value, said="passed")
+        else:
+            yield Step(
+                rule=check.code.value, said="would object" if decided else "objected", reason=asked[check.code] or ""
+            )
+            decided = True
+
+
+def _phases(phases: Iterable[Phase]) -> str:
+    return " and ".join(sorted(phases))
+
+
+def _shown(question: Question) -> JSON:
+    facts = question.facts
+    return {
+        "stateRevision": facts.state_revision,
+        "actor": {name: facts.actor[name] for name in ("id", "role", "status", "capabilityGrants")},
+        "task": {
+            name: facts.task[name]
+            for name in ("id", "status", "workMode", "assigneeActorId", "checkoutRunId", "executionRunId")
+        },
+        "runClaims": sorted(facts.capabilities),
+        "scenarioId": question.scenario.id,
+        "effectiveClaims": sorted(question.claims),
+    }
