@@ -72,6 +72,6 @@ class Profiles:
         raise UnknownScenario(f"no profile with the scenario {scenario_id} is known here")
 
 
-profiles = Profiles()
+known_profiles = Profiles()
 for _profile in BUILT_IN:
-    profiles.register(_profile)
+    known_profiles.register(_profile)

@@ -17,7 +17,7 @@ from capability.catalog import LIVE_OPERATIONS, Operation, find_operation
 from capability.catalog.descriptor import Mode
 from capability.inputs import screen
 from capability.policy import CHECKS, Code, Decision, Phase, Question, effective_claims, evaluate, findings
-from capability.profiles import Profile, profiles
+from capability.profiles import Profile, known_profiles
 from capability.redaction import MASK
 from capability.scenario import Scenario
 from mockcore import past
@@ -140,7 +140,7 @@ def explain(*, company_id: str, record_id: str) -> Explanation:
 
 def grant_matrix(among: Iterable[Profile] | None = None) -> dict[str, dict[str, Code]]:
     """Return, for every operation and profile, what a run of an active agent that holds its task is answered."""
-    columns = tuple(profiles.all() if among is None else among)
+    columns = tuple(known_profiles.all() if among is None else among)
     return {
         operation.id: {profile.name: evaluate(_typical(operation, profile)).code for profile in columns}
         for operation in LIVE_OPERATIONS
@@ -158,7 +158,7 @@ def _record(company_id: str, record_id: str) -> JSON:
 
 
 def _profile(record: JSON) -> Profile:
-    return profiles.of_scenario(record["scenarioId"])
+    return known_profiles.of_scenario(record["scenarioId"])
 
 
 def _question(company_id: str, record: JSON) -> Question:

@@ -10,7 +10,7 @@ class CleanroomConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the clean room's standing known, so that its recorded decisions can be explained."""
-        from capability.profiles import profiles
+        from capability.profiles import known_profiles
         from cleanroom.exposure import PROFILE
 
-        profiles.register(PROFILE)
+        known_profiles.register(PROFILE)

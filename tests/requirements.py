@@ -44,6 +44,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "The house holds no Paperclip route, header, credential or real binding.",
         "seed semantic catalog",
     ),
+    "boundary.python-example": (
+        "The example of the package root lists tools and dispatches a call, and is run in CI.",
+        "seed semantic catalog",
+    ),
     "catalog.frozen": ("An operation cannot be changed at any depth.", "reference A 1.3"),
     "catalog.live.schemas": (
         "Inputs and outputs take exactly the published fields and bounds.",
@@ -150,6 +154,11 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "company.workspace.controlled": ("A service of the active task starts, stops and fails.", "reference A 3.9"),
     "company.writers.fair": ("Writers get their turn in the order of asking.", "design section 3"),
     "company.writers.serial": ("There are as many revisions as successes among parallel writers.", "design section 4"),
+    "conformance.blame": ("A mismatch names the vector and the suspected source.", "reference A 5.9"),
+    "conformance.equal": (
+        "The eleven vectors are observed canonically equal on every implementation of the port.",
+        "reference A 5.9",
+    ),
     "contracts.checked": (
         "CI regenerates the contracts in memory and fails with a readable difference.",
         "issue semantic catalog",

@@ -17,7 +17,7 @@ from capability.catalog import LIVE_OPERATIONS, get_operation
 from capability.catalog.descriptor import Mode
 from capability.dispatcher import Scenario
 from capability.policy import CHECKS, Code
-from capability.profiles import EVERY_CLAIM, Profile, Profiles, UnknownScenario, profiles
+from capability.profiles import EVERY_CLAIM, Profile, Profiles, UnknownScenario, known_profiles
 from capability.whatif import Change, NothingToExplain, UnknownRecord, explain, grant_matrix, what_if
 from cleanroom.exposure import PROFILE as CLEAN_ROOM
 from tests.capability.company import Company, code_of
@@ -30,7 +30,7 @@ STRICT = Scenario(id="strict", deny_operations=frozenset({"report_progress"}))
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> Profiles:
     fresh = Profiles()
-    monkeypatch.setattr(whatif, "profiles", fresh)
+    monkeypatch.setattr(whatif, "known_profiles", fresh)
     return fresh
 
 
@@ -206,7 +206,7 @@ def test_what_if_agrees_with_running_the_call_on_a_second_company_with_those_fac
     monkeypatch, data, operation, role, mode, claims
 ):
     known = Profiles()
-    monkeypatch.setattr(whatif, "profiles", known)
+    monkeypatch.setattr(whatif, "known_profiles", known)
     input = data.draw(st.just(smallest(get_operation(operation).contract().as_json()["inputSchema"])) | st.just({}))
     base = data.draw(scenarios(claims, "base"))
     first = company_of(
@@ -247,7 +247,7 @@ def test_what_if_agrees_with_running_the_call_on_a_second_company_with_those_fac
 def test_the_matrix_answers_every_operation_for_every_profile():
     matrix = grant_matrix()
     assert list(matrix) == [operation.id for operation in LIVE_OPERATIONS]
-    names = [profile.name for profile in profiles.all()]
+    names = [profile.name for profile in known_profiles.all()]
     assert all(list(cells) == names for cells in matrix.values())
     clean = {operation: cells["clean-room"] for operation, cells in matrix.items()}
     assert {operation for operation, code in clean.items() if code is not Code.ALLOWED} == {
@@ -261,7 +261,7 @@ def test_the_matrix_answers_every_operation_for_every_profile():
 
 @pytest.mark.requirement("whatif.matrix")
 @pytest.mark.django_db
-@pytest.mark.parametrize("profile", profiles.all(), ids=lambda profile: profile.name)
+@pytest.mark.parametrize("profile", known_profiles.all(), ids=lambda profile: profile.name)
 def test_the_matrix_agrees_with_what_a_real_run_of_that_profile_is_answered(profile):
     company = Company(
         role=profile.role,
@@ -276,10 +276,10 @@ def test_the_matrix_agrees_with_what_a_real_run_of_that_profile_is_answered(prof
 
 
 def test_a_profile_is_registered_once_and_found_by_its_scenario():
-    assert profiles.of_scenario("capability-clean-room") == CLEAN_ROOM
-    profiles.register(CLEAN_ROOM)
+    assert known_profiles.of_scenario("capability-clean-room") == CLEAN_ROOM
+    known_profiles.register(CLEAN_ROOM)
     with pytest.raises(ValueError, match="registered differently"):
-        profiles.register(replace(CLEAN_ROOM, role="board"))
+        known_profiles.register(replace(CLEAN_ROOM, role="board"))
 
 
 @pytest.mark.requirement("whatif.command")

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from capability import whatif
 from capability.catalog.descriptor import Mode
-from capability.profiles import profiles
+from capability.profiles import known_profiles
 from capability.whatif import Change, Explanation, WhatIf
 from mockcore.refusal import Refusal
 
@@ -61,7 +61,7 @@ def _change(options: dict[str, Any]) -> Change:
         role=options["role"],
         mode=None if options["mode"] is None else Mode(options["mode"]),
         claims=None if claims is None else frozenset(filter(None, map(str.strip, claims.split(",")))),
-        scenario=None if options["scenario"] is None else profiles.of_scenario(options["scenario"]).scenario,
+        scenario=None if options["scenario"] is None else known_profiles.of_scenario(options["scenario"]).scenario,
     )
 
 
