@@ -460,6 +460,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "redaction.cost": ("Redacting 1 KB of prose stays under 100 µs of CPU.", "design section 11"),
     "redaction.known": ("A registered secret is masked exactly.", "design section 5"),
     "redaction.linear": ("The cost of redaction grows with length only.", "design section 5"),
+    "redaction.no-secret-survives": (
+        "No generated secret survives the redactor, whole, streamed or inside a value.",
+        "issue semantic catalog, Shown by 3",
+    ),
     "redaction.shape": ("Keys, shape and numbers stay as they are.", "trouble T14"),
     "redaction.stream": (
         "Any cut of a stream gives what the whole gives, promptly and in bounded memory.",
@@ -469,6 +473,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "Protected keys, credential values and out-of-bounds inputs are found.",
         "reference A 2.12",
     ),
+    "redaction.twice": ("Twice the input takes at most 2.5 times as long, in one run.", "issue semantic catalog"),
     "rehearsal.honest": ("Whatever is typed is answered, saying that it is rules.", "issue clean-room chat"),
     "rehearsal.rules": ("Each intent is read from plain words and calls the tool it names.", "issue clean-room chat"),
     "rehearsal.same-key": ("Asked again after a crash, the rehearsal model repeats the same key.", "design section 4"),

@@ -77,6 +77,24 @@ def _named_values(text: str, name: Name) -> Iterator[Finding]:
         kind = kind_of(name.text)
         if kind:
             yield _flag_value(text, passes.end(), kind)
+    elif kind_of(name.text) and (pair := _pair(text, name)):
+        yield judge(text, pair.end(), _is_quoted)
+
+
+# `{"name": "API_KEY", "value": "…"}` in a text that is not looked at as JSON, a streamed one: the name is a value.
+PAIR_NAME = re.compile(r"\\{0,8}\"(?:name|key|header)\\{0,8}\"\s{0,8}:\s{0,8}\\{0,8}\"\Z", re.IGNORECASE)
+PAIR_VALUE = re.compile(r"\\{0,8}\"\s{0,8},\s{0,8}\\{0,8}\"values?\\{0,8}\"\s{0,8}:[\s\[]{0,8}", re.IGNORECASE)
+PAIR_NAME_CHARS = 64
+
+
+def _pair(text: str, name: Name) -> re.Match[str] | None:
+    """Return what leads from a name that is itself a value to the value beside it."""
+    before = PAIR_NAME.search(text, max(0, name.start - PAIR_NAME_CHARS), name.start)
+    return PAIR_VALUE.match(text, name.end) if before else None
+
+
+def _is_quoted(value: Value) -> bool:
+    return value.quoted
 
 
 CONTAINED = re.compile(r"(?P<string>\"(?:[^\"\\\n]|\\.)*+(?P<closed>\"?))(?P<name>\s{0,8}:)?|[{\[]|[}\]]")

@@ -1,0 +1,218 @@
+"""No generated secret survives the redactor, whole or streamed; and twice the text costs at most 2.5 times as much."""
+
+from __future__ import annotations
+
+import json
+import string
+import time
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capability.redaction import MASK, StreamRedactor, find_protected, redact, redact_text
+
+LETTERS_AND_DIGITS = string.ascii_letters + string.digits
+
+
+def machine_made(least: int, most: int, alphabet: str = LETTERS_AND_DIGITS) -> st.SearchStrategy[str]:
+    """Text as a generator of keys makes it: both cases and digits, never a word of prose."""
+    body = st.text(alphabet=alphabet, min_size=least, max_size=most)
+    return body.map(lambda text: f"Q7z{text}K9")
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A credential as it is written, and the part of it that nobody may see."""
+
+    written: str
+    core: str
+
+
+def written(template: str, core: str) -> Secret:
+    return Secret(template.replace("<core>", core), core)
+
+
+# As their makers publish them. Nothing here is taken from the redactor's own tables.
+PREFIXED = (
+    *("sk-<core>", "sk-proj-<core>", "sk-ant-api03-<core>", "sk_live_<core>", "pk_test_<core>", "ghp_<core>"),
+    *("gho_<core>", "ghs_<core>", "github_pat_<core>", "glpat-<core>", "xoxb-1234567890-<core>", "npm_<core>"),
+    *("xoxp-1234567890-<core>", "pcgw_<core>", "whsec_<core>", "hf_<core>", "gsk_<core>", "dop_v1_<core>"),
+)
+CLOUD = ("AKIA<core>",)
+NAMED = (
+    "password=<core>", "PASSWORD: <core>", "DB_PASSWORD=<core>", "api_key=<core>", "apiKey: '<core>'",
+    'OPENAI_API_KEY="<core>"', "client_secret=<core>", "export ACCESS_TOKEN=<core>", "--token <core>",
+    "--api-key=<core>", "Authorization: Bearer <core>", "authorization: token <core>", "X-Api-Key: <core>",
+    "Bearer <core>", '{"password": "<core>"}', '{"refreshToken":"<core>"}', '{"name": "API_KEY", "value": "<core>"}',
+    "https://example.test/cb?access_token=<core>&x=1", "https://example.test/?api_key=<core>",
+    "https://bob:<core>@example.test/path", "postgres://app:<core>@db.example.test:5432/app",
+    "Set-Cookie: session=<core>; Path=/", "curl -u bob:<core> https://example.test",
+)  # fmt: skip
+
+
+@st.composite
+def prefixed(draw: st.DrawFn) -> Secret:
+    return written(draw(st.sampled_from(PREFIXED)), draw(machine_made(20, 60)))
+
+
+@st.composite
+def cloud(draw: st.DrawFn) -> Secret:
+    upper = st.text(alphabet=string.ascii_uppercase + string.digits, min_size=15, max_size=15)
+    return written(draw(st.sampled_from(CLOUD)), "7" + draw(upper))
+
+
+@st.composite
+def named(draw: st.DrawFn) -> Secret:
+    return written(draw(st.sampled_from(NAMED)), draw(machine_made(10, 60)))
+
+
+@st.composite
+def tokens(draw: st.DrawFn) -> Secret:
+    head, claims, signature = (draw(machine_made(12, 80, LETTERS_AND_DIGITS + "_-")) for _ in range(3))
+    token = f"eyJ{head}.eyJ{claims}.{signature}"
+    return Secret(token, claims)
+
+
+@st.composite
+def basic(draw: st.DrawFn) -> Secret:
+    core = b64encode(f"user:{draw(machine_made(10, 40))}".encode()).decode()
+    return Secret(f"Authorization: Basic {core}", core)
+
+
+@st.composite
+def key_blocks(draw: st.DrawFn) -> Secret:
+    kind = draw(st.sampled_from(["RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "EC PRIVATE KEY"]))
+    line = draw(machine_made(58, 58, LETTERS_AND_DIGITS + "+/"))
+    lines = "\n".join([line] * draw(st.integers(1, 4)))
+    return Secret(f"-----BEGIN {kind}-----\n{lines}\n-----END {kind}-----", line)
+
+
+secrets = st.one_of(prefixed(), cloud(), named(), tokens(), basic(), key_blocks())
+BEFORE = (
+    "",
+    "the deploy uses ",
+    "see task-cleanroom-1a2b3c4d: ",
+    "```\n",
+    "- ",
+    "(",
+    "secretary said ",
+    "état : ",
+    "> ",
+)
+AFTER = ("", " and nothing else.", "\nnext line", ", thanks", "\n```", " `tokenCount: 3`", "\t", " ✓")
+around = st.tuples(st.sampled_from(BEFORE), st.sampled_from(AFTER))
+
+
+def streamed(text: str, cuts: list[int]) -> str:
+    stream, out, start = StreamRedactor(), [], 0
+    for cut in [*sorted(cuts), len(text)]:
+        out.append(stream.feed(text[start:cut]))
+        start = cut
+    return "".join([*out, stream.flush()])
+
+
+@pytest.mark.requirement("redaction.no-secret-survives")
+@settings(max_examples=300, deadline=None)
+@given(secret=secrets, around=around, data=st.data())
+def test_no_generated_secret_survives_whole_or_streamed(secret: Secret, around: tuple[str, str], data: Any) -> None:
+    text = secret.written.join(around)
+    assert secret.core in text
+    masked = redact_text(text)
+    assert secret.core not in masked
+    assert MASK in masked
+    cuts = data.draw(st.lists(st.integers(0, len(text)), max_size=8))
+    assert secret.core not in streamed(text, cuts)
+    assert secret.core not in streamed(text, list(range(len(text))))
+
+
+@pytest.mark.requirement("redaction.no-secret-survives")
+@settings(max_examples=200, deadline=None)
+@given(many=st.lists(st.tuples(secrets, around), min_size=2, max_size=5), data=st.data())
+def test_no_secret_hides_behind_another(many: list[tuple[Secret, tuple[str, str]]], data: Any) -> None:
+    """Every occurrence: several secrets in one text, one of them twice."""
+    texts = [secret.written.join(around) for secret, around in many]
+    text = "\n".join([*texts, texts[0]])
+    for out in (redact_text(text), streamed(text, data.draw(st.lists(st.integers(0, len(text)), max_size=8)))):
+        assert [secret.core for secret, _ in many if secret.core in out] == []
+
+
+@pytest.mark.requirement("redaction.no-secret-survives")
+@settings(max_examples=200, deadline=None)
+@given(secret=secrets, around=around, depth=st.integers(0, 5), name=st.sampled_from(["body", "notes", "items"]))
+def test_no_secret_survives_inside_a_value_and_none_is_taken_as_input(
+    secret: Secret, around: tuple[str, str], depth: int, name: str
+) -> None:
+    value: Any = secret.written.join(around)
+    for level in range(depth):
+        value = {name: value} if level % 2 else [1, value, None]
+    assert secret.core not in json.dumps(redact({"payload": value}), ensure_ascii=False)
+    assert find_protected({"payload": value}) is not None
+
+
+@pytest.mark.requirement("redaction.no-secret-survives")
+@settings(max_examples=200, deadline=None)
+@given(
+    name=st.sampled_from(["password", "apiKey", "client_secret", "Authorization", "access_token"]),
+    value=st.recursive(st.text(min_size=1, max_size=30), lambda inner: st.lists(inner, min_size=1, max_size=3)),
+)
+def test_whatever_stands_under_a_protected_name_is_masked(name: str, value: Any) -> None:
+    def leaves(one: Any) -> list[str]:
+        return [one] if isinstance(one, str) else [leaf for part in one for leaf in leaves(part)]
+
+    assert set(leaves(redact({name: value})[name])) == {MASK}
+    assert find_protected({"deep": [{name: value}]}) is not None
+
+
+# ---------------------------------------------------------------- time
+LINES = {
+    "prose": "The quick brown fox records a status on the board; nobody minds the secretary. ",
+    "log": "12:00:01 INFO task-cleanroom-1a2b3c4d tokenCount=12 url=https://h.example.test/a?state=open ok\n",
+    "keys": "use ghp_FAKEz1x2c3v4b5n6m7a8s9d0f1g2h3j4k5l6 with password=FAKEx1 and Bearer FAKEa1b2c3d4e5f6.\n",
+    "almost": "sk-learn-task-sk-eyJ.token=$x --token <yours> https://a: Basic words Cookie\n",
+    "json": '{"tokenCount": 3, "password": "x", "items": ["sk-learn", {"apiKey": "y"}]}\n',
+}
+LEAST_SECONDS = 0.02  # a measured piece of work is at least this long, so that the clock is good enough
+ATTEMPTS = 5
+
+
+def cost(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def ratio(one: Callable[[], object], two: Callable[[], object], *, rounds: int = 5) -> float:
+    """Return how much more the second costs: least against least, measured in turns, so that noise meets both."""
+    pairs = [(cost(one), cost(two)) for _ in range(rounds)]
+    return min(pair[1] for pair in pairs) / min(pair[0] for pair in pairs)
+
+
+def sized(line: str, work: Callable[[str], object]) -> str:
+    """Return a text of that line, long enough to be measured."""
+    count = 40
+    while cost(lambda: work(line * count)) < LEAST_SECONDS:  # noqa: B023 (called at once)
+        count *= 2
+    return line * count
+
+
+def in_pieces(text: str) -> str:
+    stream = StreamRedactor()
+    return "".join([*(stream.feed(text[at : at + 64]) for at in range(0, len(text), 64)), stream.flush()])
+
+
+@pytest.mark.requirement("redaction.twice")
+@pytest.mark.parametrize("work", [redact_text, in_pieces, lambda text: redact({"lines": text.splitlines()})],
+                         ids=["whole", "streamed", "value"])  # fmt: skip
+@pytest.mark.parametrize("line", LINES)
+def test_twice_the_input_takes_at_most_two_and_a_half_times_as_long(line: str, work: Callable[[str], object]) -> None:
+    """One bad measurement on a busy machine proves nothing; a redactor that is not linear fails every time."""
+    once = sized(LINES[line], work)
+    seen: list[float] = []
+    while len(seen) < ATTEMPTS and (not seen or seen[-1] > 2.5):
+        seen.append(ratio(lambda: work(once), lambda: work(once + once)))
+    assert seen[-1] <= 2.5, seen
