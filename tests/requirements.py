@@ -650,6 +650,8 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
 CASES: Final[dict[str, tuple[str, ...]]] = {
     "api.admission.cases": ("tests/capability/data/admission.jsonl",),
     "api.json-bodies": ("tests/capability/data/json-bodies.jsonl", "tests/journeys/data/json-bodies.jsonl"),
+    "company.idempotency.cases": ("tests/mockcore/data/idempotency.jsonl",),
+    "company.revision.cases": ("tests/mockcore/data/revisions.jsonl",),
     "driver.events": ("tests/cleanroom/data/codex-wire/",),
     "driver.wire.lines": ("tests/cleanroom/data/rpc-lines.jsonl",),
     "message.size": ("tests/cleanroom/data/messages.jsonl", "tests/js/cases/messages.jsonl"),
