@@ -13,18 +13,24 @@ from datetime import datetime, timedelta
 
 from cleanroom.limits import Limits
 from cleanroom.models import BrowserCapability, ChatSession, Surface
+from evidence.record import UnknownSession
 from mockcore import rows
-from mockcore.refusal import Refusal
 from mockcore.text import clean_text
+
+__all__ = [
+    "COOKIE_NAMES",
+    "COOKIE_VALUE",
+    "UnknownSession",
+    "digest_of",
+    "held_capability",
+    "mint",
+    "owned_session",
+    "renew",
+    "revoke",
+]
 
 COOKIE_NAMES = {Surface.CLEANROOM: "paperclip_capability_chat"}
 COOKIE_VALUE = re.compile(r"[A-Za-z0-9_-]{43}")  # 32 bytes, base64url
-
-
-class UnknownSession(Refusal):
-    """There is no such chat, or it has ended."""
-
-    code = "unknown_session"
 
 
 def digest_of(value: str) -> str:
@@ -41,14 +47,24 @@ def held_capability(*, surface: str, presented: str | None, now: datetime) -> Br
     return found if found and hmac.compare_digest(found.digest, digest_of(presented)) else None
 
 
-def renew(capability: BrowserCapability, *, now: datetime, limits: Limits) -> None:
-    """Let a capability live its full time again; every open does."""
+def renew(capability: BrowserCapability, *, now: datetime, limits: Limits) -> bool:
+    """Let a capability live its full time again; every open does. False, and nothing changed, once it is revoked."""
     capability.expires_at = now + timedelta(seconds=limits.cookie_s)
-    capability.save(update_fields=["expires_at"])
+    living = BrowserCapability.objects.filter(pk=capability.pk, revoked_at__isnull=True)
+    return living.update(expires_at=capability.expires_at) == 1
+
+
+def revoke(capability: BrowserCapability, *, now: datetime) -> bool:
+    """End a browser's right to its rooms. False when that was done before."""
+    living = BrowserCapability.objects.filter(pk=capability.pk, revoked_at__isnull=True)
+    return living.update(revoked_at=now) == 1
 
 
 def mint(*, surface: str, now: datetime, limits: Limits) -> tuple[BrowserCapability, str]:
-    """Make a capability for a browser and return it with the cookie value, which is kept nowhere."""
+    """Make a capability for a browser and return it with the cookie value.
+
+    No row and no log has the value; memory has it sealed for ten seconds when it replaces another (`succession`).
+    """
     value = secrets.token_urlsafe(32)
     made = BrowserCapability.objects.create(
         surface=surface,

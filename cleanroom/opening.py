@@ -1,4 +1,4 @@
-"""Opening and retiring rooms: seed a blank tenant, start its agent, let the oldest yield; and the end of all that.
+"""Opening rooms: seed a blank tenant, start its agent, let the oldest yield.
 
 A room counts only once its agent is ready, so a failed open costs nobody anything and leaves nothing. Decision:
 `cleanroom/decisions/0002-hosts-rooms-and-turns.md`. Source: clean-room seed, "Session lifecycle" and "Bounds".
@@ -13,21 +13,23 @@ import uuid
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 
 from capability import authorizations
 from capability.dispatcher import fixture_run_capabilities
-from cleanroom import agent, exposure, limits, rooms, turn_rows
-from cleanroom.access import digest_of, held_capability, mint, owned_session, renew
-from cleanroom.endings import CLOSED_MESSAGES
+from cleanroom import agent, exposure, limits, rooms
+from cleanroom.access import COOKIE_VALUE, UnknownSession, held_capability, mint, owned_session, renew, revoke
 from cleanroom.harness import HarnessUnavailableError
 from cleanroom.hostloop import host_loop
 from cleanroom.models import BrowserCapability, ChatSession, ChatTurn, Surface
 from cleanroom.payload import Opened, payload_of
 from cleanroom.registry import registry
+from cleanroom.retiring import Retired, close_retired, retire_rows
 from cleanroom.rooms import Room, applied, room_of
+from cleanroom.succession import REMEMBERED, Successions
 from evidence import record
 from evidence.record import Draft
 from mockcore import tenants
@@ -35,9 +37,8 @@ from mockcore.port import OpenRun
 
 log = logging.getLogger(__name__)
 _opening = threading.Lock()
-_successors: dict[str, tuple[str | None, datetime]] = {}  # digest of a rotated cookie: what took its place, until when
+_successions = Successions()
 
-SUCCESSION = timedelta(seconds=10)  # how long two tabs of one browser may be apart and still mean the same room
 SPARE_S = 5.0  # for the rows of an open, on top of the time the agent has
 NOT_IN_TIME = "Codex did not become ready in time. Try again."
 
@@ -46,23 +47,61 @@ class OpeningBusy(HarnessUnavailableError):
     """Other rooms are being opened just now. Try again."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """The live capability of a browser and its cookie value. `followed`: it presented the one of a moment before."""
+
+    capability: BrowserCapability
+    value: str
+    followed: bool
+
+
+# ---------------------------------------------------------------- what a browser asks for
 def open_room(*, session_id: str | None, presented: str | None) -> Opened:
     """Return the room this browser already has under `session_id`, or open a fresh one.
 
-    An unknown or retired id is treated as absent; a living room of another browser raises `UnknownSession`.
+    An unknown or retired id is treated as absent; a living room of another browser raises `UnknownSession`. A browser
+    that has not heard yet of its rotation gets the room that the rotation opened: nobody has seen that one.
     """
-    now, bounds = rooms.now(), limits.cleanroom()
-    session = ChatSession.objects.filter(public_id=session_id or "", state=ChatSession.State.OPEN).first()
-    if session is not None:
-        session = owned_session(session_id=session.public_id, presented=presented, now=now)
-        renew(session.capability, now=now, limits=bounds)
-        return Opened(payload=payload_of(session), cookie=presented)
-    held = held_capability(surface=Surface.CLEANROOM, presented=presented, now=now)
+    if session_id and (living := _living(session_id, presented)) is not None:
+        return living
     with _one_at_a_time():
-        if held is None:
-            return _open_fresh(capability=None, value=None)
-        renew(held, now=now, limits=bounds)
-        return _open_fresh(capability=held, value=presented)
+        held = _newest_of(presented)
+        if held is not None and held.followed and (unseen := _newest_room(held)) is not None:
+            if (opened := _shown(unseen, held)) is None:
+                raise OpeningBusy
+            return opened
+        return _open_fresh(held=held)
+
+
+def _living(session_id: str, presented: str | None) -> Opened | None:
+    """Return an open room of this browser. None when there is none, or no more: another tab may just retire it."""
+    living = ChatSession.objects.filter(public_id=session_id, state=ChatSession.State.OPEN)
+    if (session := living.first()) is None:
+        return None
+    held = _newest_of(presented)
+    if held is not None and held.capability.pk == session.capability_id:
+        return _shown(session, held)
+    if living.exists():
+        raise UnknownSession
+    return None
+
+
+def _shown(session: ChatSession, held: Held) -> Opened | None:
+    """Return an open room with its cookie, renewed; None when it was retired meanwhile.
+
+    To renew comes last: a cookie that was rotated meanwhile must not be sent, for it would replace the new one.
+    """
+    try:
+        opened = Opened(payload=payload_of(session), cookie=held.value)
+    except UnknownSession:
+        return None
+    return opened if renew(held.capability, now=rooms.now(), limits=limits.cleanroom()) else None
+
+
+def _newest_room(held: Held) -> ChatSession | None:
+    mine = ChatSession.objects.filter(capability=held.capability, state=ChatSession.State.OPEN)
+    return mine.order_by("opened_at").last()
 
 
 def new_chat(*, session_id: str | None, presented: str | None) -> Opened:
@@ -84,31 +123,20 @@ def _rotate(presented: str | None, *, because: str) -> Opened:
     """
     with _one_at_a_time():
         held = _newest_of(presented)
-        opened = _open_fresh(capability=None, value=None, replaced=held)
-        if held is not None:
-            _retire_capability(held, because=because)
-            _remember_successor(held, opened.cookie)
-        return opened
+        return _open_fresh(replaced=Replaced(held=held, because=because) if held is not None else None)
 
 
-def _newest_of(presented: str | None) -> BrowserCapability | None:
-    """Return the browser's live capability: what it presents, or what a rotation a moment ago put in its place."""
-    now = rooms.now()
-    for _ in range(len(_successors) + 1):
-        held = held_capability(surface=Surface.CLEANROOM, presented=presented, now=now)
-        if held is not None or presented is None:
-            return held
-        presented, until = _successors.get(digest_of(presented), (None, now))
-        if until < now:
+def _newest_of(presented: str | None) -> Held | None:
+    """Return the browser's live capability: what it presents, or what rotations a moment ago put in its place."""
+    now, value = rooms.now(), presented
+    for _ in range(REMEMBERED):
+        if not value or not COOKIE_VALUE.fullmatch(value):
             return None
+        capability = held_capability(surface=Surface.CLEANROOM, presented=value, now=now)
+        if capability is not None:
+            return Held(capability=capability, value=value, followed=value != presented)
+        value = _successions.successor_of(value, now=now)
     return None
-
-
-def _remember_successor(held: BrowserCapability, value: str | None) -> None:
-    now = rooms.now()
-    for digest in [digest for digest, (_, until) in _successors.items() if until < now]:
-        del _successors[digest]
-    _successors[held.digest] = (value, now + SUCCESSION)
 
 
 @contextmanager
@@ -128,23 +156,62 @@ def _refuse_foreign(session_id: str | None, presented: str | None) -> None:
         owned_session(session_id=session.public_id, presented=presented, now=rooms.now())
 
 
-def _open_fresh(
-    *, capability: BrowserCapability | None, value: str | None, replaced: BrowserCapability | None = None
-) -> Opened:
-    """Open one room from start to end. A failure anywhere leaves nothing of it."""
-    session, value = _mint_room(capability, value)
+# ---------------------------------------------------------------- one open, from start to end
+@dataclass(frozen=True, kw_only=True)
+class Replaced:
+    """What a browser had, and why it gives that up."""
+
+    held: Held
+    because: str
+
+
+def _open_fresh(*, held: Held | None = None, replaced: Replaced | None = None) -> Opened:
+    """Open one room from start to end, under what the browser holds or under a capability of its own.
+
+    A failure anywhere leaves nothing of it, and everything else as it was.
+    """
+    session, value = _mint_room(held)
     try:
         host_loop.call(_open_host(room_of(session)), timeout_s=limits.cleanroom().open_timeout_s + SPARE_S)
         payload = payload_of(session)
-        _make_way(replaced)
-        ChatSession.objects.filter(pk=session.pk).update(state=ChatSession.State.OPEN)
+        retired = _enter(session, replaced)
     except (TimeoutError, CancelledError):
         discard(session)
         raise HarnessUnavailableError(NOT_IN_TIME) from None
     except BaseException:
         discard(session)
         raise
+    if replaced is not None:
+        _successions.remember(old=replaced.held.value, new=value, now=rooms.now())
+    close_retired(retired)
     return Opened(payload=payload, cookie=value)
+
+
+def _enter(session: ChatSession, replaced: Replaced | None) -> list[Retired]:
+    """Make a room count, and return the rooms that go for it: all in one transaction, so it is all or nothing.
+
+    Rooms that the browser gives up go first; then the oldest yield until one more fits.
+    """
+    now = rooms.now()
+    with transaction.atomic():
+        gone = _give_up(replaced, now) if replaced is not None else []
+        if not renew(session.capability, now=now, limits=limits.cleanroom()):
+            raise OpeningBusy  # another process rotated it
+        living = ChatSession.objects.filter(surface=Surface.CLEANROOM, state=ChatSession.State.OPEN)
+        over = max(0, living.count() - limits.cleanroom().rooms + 1)
+        yielding = list(living.order_by("opened_at")[:over])
+        gone += [one for oldest in yielding if (one := retire_rows(oldest, because="room_yielded", now=now))]
+        ChatSession.objects.filter(pk=session.pk).update(state=ChatSession.State.OPEN)
+    return gone
+
+
+def _give_up(replaced: Replaced, now: datetime) -> list[Retired]:
+    """End every room of one browser on its surface, and its right to open them. Inside a transaction."""
+    if not revoke(replaced.held.capability, now=now):
+        raise OpeningBusy  # another process rotated it
+    mine = ChatSession.objects.filter(capability=replaced.held.capability, state=ChatSession.State.OPEN)
+    retired = [retire_rows(session, because=replaced.because, now=now) for session in mine.order_by("opened_at")]
+    return [one for one in retired if one is not None]
 
 
 async def _open_host(room: Room) -> None:
@@ -160,12 +227,14 @@ async def _open_host(room: Room) -> None:
     await opening
 
 
-def _mint_room(capability: BrowserCapability | None, value: str | None) -> tuple[ChatSession, str]:
+def _mint_room(held: Held | None) -> tuple[ChatSession, str]:
     """Seed a blank tenant, check that it is blank, and open its run: the only mutation of an open."""
     now, bounds, model = rooms.now(), limits.cleanroom(), agent.model()
     with transaction.atomic():
-        if capability is None or value is None:
+        if held is None:
             capability, value = mint(surface=Surface.CLEANROOM, now=now, limits=bounds)
+        else:
+            capability, value = held.capability, held.value
         identity = tenants.seed_clean_room()
         tenants.assert_blank(company_id=identity.company_id)
         session = ChatSession.objects.create(
@@ -200,53 +269,12 @@ def _run_of(session: ChatSession) -> OpenRun:
     )
 
 
-def _make_way(replaced: BrowserCapability | None) -> None:
-    """Let the oldest rooms yield until one more fits. A room that this open replaces is about to go anyway."""
-    living = ChatSession.objects.filter(surface=Surface.CLEANROOM, state=ChatSession.State.OPEN).order_by("opened_at")
-    staying = [one for one in living if replaced is None or one.capability_id != replaced.pk]
-    for oldest in staying[: max(0, len(staying) - limits.cleanroom().rooms + 1)]:
-        _retire(oldest, because="room_yielded")
-
-
-def _retire_capability(capability: BrowserCapability, *, because: str) -> None:
-    """End every room of one browser on its surface, and its right to open them."""
-    BrowserCapability.objects.filter(pk=capability.pk).update(revoked_at=rooms.now())
-    for session in ChatSession.objects.filter(capability=capability, state=ChatSession.State.OPEN):
-        _retire(session, because=because)
-
-
-def _retire(session: ChatSession, *, because: str) -> None:
-    """Rows first, so that nothing more is admitted; then the processes, waited for a bounded while.
-
-    Locks are taken in the order in which every writer takes them: chat, company, log.
-    """
-    with transaction.atomic():
-        live = ChatSession.objects.filter(pk=session.pk, state=ChatSession.State.OPEN)
-        if not live.update(state=ChatSession.State.RETIRED, retired_at=rooms.now(), retired_because=because):
-            return
-        tenants.retire(company_id=session.company_id)
-        turn_rows.cut_turns(session, code="session_closed", message=CLOSED_MESSAGES["session_closed"])
-        closed = Draft(type="session.closed", payload={"reason": because, "code": because})
-        record.append(session_id=session.public_id, drafts=[closed])
-    closing = host_loop.submit(_close_host(room_of(session), because))
-    try:
-        closing.result(limits.cleanroom().retire_wait_s)
-    except TimeoutError:
-        log.info("a retired room is still closing")
-    except Exception:
-        log.exception("the processes of a retired room could not be closed")
-
-
-async def _close_host(room: Room, because: str) -> None:
-    try:
-        if not await registry.close(room.session_id, reason=because, remove=True):
-            await host_loop.rows(rooms.remove_directories, room)
-    finally:
-        await host_loop.rows(record.close_log, session_id=room.session_id)
-
-
+# ---------------------------------------------------------------- an open that failed
 def discard(session: ChatSession) -> None:
-    """Leave nothing of an open that failed: no room, no directory, no slot."""
+    """Leave nothing of an open that failed: no room, no directory, no slot.
+
+    What the database does not let go now is left to the next start; nobody has seen it, and it takes no slot.
+    """
     room = room_of(session)
     closing = host_loop.submit(registry.close(room.session_id, reason="open_failed", remove=True))
     try:
@@ -256,6 +284,13 @@ def discard(session: ChatSession) -> None:
     except Exception:
         log.exception("the processes of a room that could not be opened could not be closed")
     rooms.remove_directories(room)
+    try:
+        _discard_rows(session, room)
+    except DatabaseError:
+        log.exception("the rows of a room that could not be opened stay until the next start")
+
+
+def _discard_rows(session: ChatSession, room: Room) -> None:
     with transaction.atomic():
         ChatTurn.objects.filter(session=session).delete()
         ChatSession.objects.filter(pk=session.pk).delete()

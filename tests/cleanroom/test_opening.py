@@ -11,7 +11,7 @@ from django.db import OperationalError
 
 from capability.http.errors import status_of
 from capability.models import AuthorizationRecord
-from cleanroom import opening, sessions, startup, turn_rows
+from cleanroom import sessions, startup, succession, turn_rows
 from cleanroom.harness import AgentUnavailableError, HarnessUnavailableError, LoginRequiredError
 from cleanroom.host import Host
 from cleanroom.hostloop import host_loop
@@ -207,7 +207,7 @@ def test_three_tabs_with_one_stale_id_get_a_room_each_under_one_cookie(agents: M
 def test_a_capability_once_rotated_is_not_followed_for_ever(
     agents: MemoryDriver, chat: Chat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "SUCCESSION", -opening.SUCCESSION)  # as if its time were over
+    monkeypatch.setattr(succession, "SUCCESSION", -succession.SUCCESSION)  # as if its time were over
     kept = chat.new_chat().payload["sessionId"]
     chat.new_chat()  # with the cookie of before: a browser that has nothing
     assert kept in {row.public_id for row in open_rows()}

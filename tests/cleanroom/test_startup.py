@@ -70,7 +70,7 @@ def test_a_room_whose_agent_was_just_coming_back_only_rests(agents: MemoryDriver
 
 @pytest.mark.requirement("start.half-opened")
 def test_an_open_that_never_finished_leaves_nothing(agents: MemoryDriver) -> None:
-    session, _ = opening._mint_room(None, None)
+    session, _ = opening._mint_room(None)
     directory = Path(settings.RUNS_DIR) / session.public_id
     directory.mkdir(parents=True)
     startup.settle_cut_rooms()
