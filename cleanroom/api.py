@@ -5,6 +5,7 @@ Source: clean-room seed, "Session lifecycle". Shapes: `ARCHITECTURE.md`, "HTTP".
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.conf import settings
@@ -20,6 +21,7 @@ from cleanroom.access import COOKIE_NAMES
 from cleanroom.models import Surface
 
 COOKIE = COOKIE_NAMES[Surface.CLEANROOM]
+CLIENT_MESSAGE_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 class ConsoleView(APIView):
@@ -56,14 +58,15 @@ class CleanRoomSession(ConsoleView):
 
 
 class Message(ConsoleView):
-    """Send one message: 202 with its turn and the cursor to follow from."""
+    """Send one message: 202 with its turn and the cursor to follow from; the same again for the same client's id."""
 
     def post(self, request: Request) -> Response:
-        body = self.body(request, "sessionId", "message")
+        body = self.body(request, "sessionId", "message", "clientMessageId")
         sent = sessions.send_message(
             session_id=wire.text(body, "sessionId"),
             presented=self.presented(request),
             text=wire.text(body, "message"),
+            client_message_id=_client_message_id(body),
         )
         return Response(_sent(sent), status=202)
 
@@ -116,6 +119,16 @@ class Elsewhere(ConsoleView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         raise UnknownRoute
+
+
+def _client_message_id(body: dict[str, Any]) -> str:
+    """Return the sender's own name for its message, empty when it has none. Raises `InvalidRequest`."""
+    name = wire.text(body, "clientMessageId", required=False)
+    if name is None:
+        return ""
+    if not CLIENT_MESSAGE_ID.fullmatch(name):
+        raise wire.InvalidRequest("clientMessageId is at most 64 characters of A-Z, a-z, 0-9 and -.")
+    return str(name)
 
 
 def _sent(sent: sessions.Sent) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from cleanroom.turns import AlreadyTerminal, TurnActive
 from mockcore.refusal import Refusal
 
 CONTRACT_VERSION = 1
@@ -204,10 +205,10 @@ class HarnessReconciliationError(HarnessError):
     recoverable: ClassVar[bool] = True
 
 
-class HarnessOperationAlreadyTerminalError(HarnessError):
+class HarnessOperationAlreadyTerminalError(HarnessError, AlreadyTerminal):
     """The turn had already ended."""
 
-    code = "already_terminal"
+    code = AlreadyTerminal.code
 
 
 class HarnessStaleTurnError(HarnessError):
@@ -216,10 +217,10 @@ class HarnessStaleTurnError(HarnessError):
     code = "stale_turn"
 
 
-class HarnessTurnActiveError(HarnessError):
+class HarnessTurnActiveError(HarnessError, TurnActive):
     """A turn is already running or starting."""
 
-    code = "turn_active"
+    code = TurnActive.code
 
 
 class HarnessRuntimeRequestResolutionError(HarnessError):

@@ -76,6 +76,10 @@ class ChatTurn(models.Model):
     ordinal = models.PositiveIntegerField()
     state = models.CharField(max_length=20)  # cleanroom.turns.Turn
     message_id = models.CharField(max_length=64)
+    client_message_id = models.CharField(max_length=64, blank=True)  # the sender's own name for its message
+    cursor = models.PositiveBigIntegerField(
+        default=0
+    )  # what the sender was answered; the same again when it asks again
     provider_turn_id = models.CharField(max_length=128, blank=True)
     counts = models.BooleanField(default=True)
     error_code = models.CharField(max_length=64, blank=True)
@@ -85,6 +89,11 @@ class ChatTurn(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["session", "ordinal"], name="chat_turn_ordinal_is_unique"),
+            models.UniqueConstraint(
+                fields=["session", "client_message_id"],
+                condition=~Q(client_message_id=""),
+                name="chat_turn_client_message_is_unique",
+            ),
             models.UniqueConstraint(
                 fields=["session"],
                 condition=~Q(state__in=["completed", "interrupted", "failed"]),

@@ -10,7 +10,8 @@ import logging
 
 from cleanroom import limits
 from cleanroom.host import Host
-from cleanroom.rooms import Room, RoomRetired
+from cleanroom.rooms import Room
+from evidence.record import UnknownSession
 
 log = logging.getLogger(__name__)
 REMEMBERED_ENDS = 1024  # only a request that was on its way as its room was closed needs them
@@ -26,9 +27,9 @@ class Registry:
         self._watch: asyncio.Task[None] | None = None
 
     def get(self, room: Room) -> Host:
-        """Return the room's host, made now if there is none. Raises `RoomRetired` once it was closed for good."""
+        """Return the room's host, made now if there is none. Raises `UnknownSession` once it was closed for good."""
         if room.session_id in self._ended:
-            raise RoomRetired
+            raise UnknownSession
         host = self._hosts.get(room.session_id)
         if host is None:
             host = self._hosts[room.session_id] = Host(room=room)

@@ -18,6 +18,7 @@ from cleanroom import exposure
 from cleanroom.codex.home import remove_tree
 from cleanroom.harness import WorkspaceUnavailableError
 from cleanroom.models import ChatSession
+from evidence.record import UnknownSession
 from mockcore.plane import MockControlPlane
 from mockcore.port import Applied, Outcome, Refused
 from mockcore.refusal import Refusal
@@ -82,16 +83,10 @@ def stamp() -> str:
     return now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class RoomRetired(Refusal):
-    """This chat has ended."""
-
-    code = "unknown_session"
-
-
 def require_living(room: Room) -> None:
     """Refuse to start an agent for a room that was retired in the meantime."""
     if not ChatSession.objects.filter(public_id=room.session_id).exclude(state=ChatSession.State.RETIRED).exists():
-        raise RoomRetired
+        raise UnknownSession
 
 
 def make_directories(room: Room) -> None:

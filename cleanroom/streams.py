@@ -27,7 +27,7 @@ from capability.http import admission
 from cleanroom import sessions
 from cleanroom.access import COOKIE_NAMES
 from cleanroom.models import Surface
-from evidence.follow import Frame, follow, hub
+from evidence.follow import Frame, follow
 from evidence.views import frames as view_frames
 from mockcore.refusal import Refusal
 
@@ -55,12 +55,6 @@ class InvalidCursor(Refusal):
     """The stream needs one sessionId and one whole, non-negative `after`."""
 
     code = "invalid_cursor"
-
-
-class TooManyStreams(Refusal):
-    """Too many pages follow this chat; close one."""
-
-    code = "too_many_streams"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,9 +142,8 @@ class ThreadStream(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ha
         """Send frames until the log is closed, and return the close code for that."""
         allow = database_sync_to_async(sessions.authorize_stream, thread_sensitive=False)
         await allow(session_id=ask.session_id, cookie_value=ask.cookie)
-        if hub.followers(ask.session_id) >= MAX_FOLLOWERS:
-            raise TooManyStreams
-        async with aclosing(follow(session_id=ask.session_id, after=ask.after)) as frames:
+        following = follow(session_id=ask.session_id, after=ask.after, at_most=MAX_FOLLOWERS)
+        async with aclosing(following) as frames:
             async for frame in frames:
                 await self._send(frame)
                 if frame.type == "closed":

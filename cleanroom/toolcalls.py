@@ -19,6 +19,7 @@ from cleanroom.rooms import Room, issue_header, stamp
 from evidence import record
 from evidence.record import Draft
 from mockcore import history
+from mockcore.port import Applied
 from mockcore.text import clean
 
 SUMMARY_CHARS = 500
@@ -92,6 +93,13 @@ def settled_cards(room: Room, pending: frozenset[str]) -> list[Item]:
             draw = cards.approval_card if ref.startswith("approval:") else cards.interaction_card
             out.append(draw(entity, at=at))
     return out
+
+
+def wakes_delivered(room: Room, stored: Applied) -> list[Item]:
+    """Return the items of the wakes that a command of the board delivered."""
+    refs = [f"wake:{wake}" for wake in stored.delivered_wake_ids]
+    wakes = history.entities(company_id=room.company_id, refs=refs).values()
+    return [cards.delivery(wake, at=stamp()) for wake in wakes]
 
 
 def _facts(call: ToolCall, call_id: str) -> dict[str, Any]:

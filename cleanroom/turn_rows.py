@@ -41,7 +41,9 @@ def newest_turn(session: ChatSession) -> ChatTurn | None:
     return found[0] if found else None
 
 
-def add_turn(session: ChatSession, *, ordinal: int, message_id: str, counts: bool) -> ChatTurn:
+def add_turn(
+    session: ChatSession, *, ordinal: int, message_id: str, counts: bool, cursor: int, client_message_id: str = ""
+) -> ChatTurn:
     """Store a turn that was just admitted. Inside a transaction that holds the chat's row."""
     turn = ChatTurn(
         session=session,
@@ -49,6 +51,8 @@ def add_turn(session: ChatSession, *, ordinal: int, message_id: str, counts: boo
         state=Turn.STARTING,
         message_id=message_id,
         counts=counts,
+        cursor=cursor,
+        client_message_id=client_message_id,
         submitted_at=datetime.now(UTC),
     )
     rows.insert(turn)

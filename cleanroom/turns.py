@@ -13,6 +13,12 @@ class AlreadyTerminal(Refusal):
     code = "already_terminal"
 
 
+class TurnActive(Refusal):
+    """A turn is running; wait for its end, or stop it."""
+
+    code = "turn_active"
+
+
 class UnexpectedSignal(Exception):
     """A signal that the turn's state does not know: a bug of the caller."""
 

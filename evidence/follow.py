@@ -17,11 +17,11 @@ from django.db import close_old_connections
 from evidence import record
 from evidence.prp.events import Event, EventType
 from evidence.record import UnknownSession
-from evidence.tape import Bell, Tape, hub
+from evidence.tape import Bell, Tape, TooManyFollowers, hub
 from evidence.views.frames import Frame, closed, frames, heartbeat
 from mockcore.refusal import Refusal
 
-__all__ = ["CursorAhead", "Frame", "UnknownSession", "follow", "hub"]
+__all__ = ["CursorAhead", "Frame", "TooManyFollowers", "UnknownSession", "follow", "hub"]
 
 TEXT_PERIOD_S = 1 / 30  # streamed text alone is sent at most this often; source: design section 11, "frame cost"
 P = ParamSpec("P")
@@ -37,13 +37,16 @@ class CursorAhead(Refusal):
     code = "cursor_ahead"
 
 
-async def follow(*, session_id: str, after: int, heartbeat_s: float | None = None) -> AsyncGenerator[Frame, None]:
+async def follow(
+    *, session_id: str, after: int, heartbeat_s: float | None = None, at_most: int | None = None
+) -> AsyncGenerator[Frame, None]:
     """Yield frames after cursor `after`, a heartbeat after each quiet `heartbeat_s`, and `closed` at the end.
 
-    Raises `UnknownSession` when the log is closed already, and `CursorAhead`. Runs on any loop; close it when done.
+    Raises `UnknownSession` when the log is closed already, `CursorAhead`, and `TooManyFollowers` when `at_most` follow
+    already. Runs on any loop; close it when done.
     """
     quiet_s = settings.STREAM_HEARTBEAT_S if heartbeat_s is None else heartbeat_s
-    with hub.following(session_id) as (tape, bell):
+    with hub.following(session_id, at_most=at_most) as (tape, bell):
         if after > await _in_thread(record.last_number, session_id):
             raise CursorAhead
         follower = _Follower(session_id, after, tape, bell)

@@ -16,8 +16,15 @@ from itertools import islice
 from typing import Any
 
 from evidence.prp.events import Event, EventType
+from mockcore.refusal import Refusal
 
 TAPE_EVENTS = 1024  # what a follower that lags a little can read without the database
+
+
+class TooManyFollowers(Refusal):
+    """Too many pages follow this chat; close one."""
+
+    code = "too_many_streams"
 
 
 class Bell:
@@ -120,10 +127,15 @@ class Hub:
         self._lock = threading.Lock()
 
     @contextmanager
-    def following(self, session_id: str) -> Iterator[tuple[Tape, Bell]]:
-        """Hold a session's tape, and a bell that rings when it changes."""
+    def following(self, session_id: str, *, at_most: int | None = None) -> Iterator[tuple[Tape, Bell]]:
+        """Hold a session's tape, and a bell that rings when it changes.
+
+        Raises `TooManyFollowers` when `at_most` follow already; those that come together are counted one by one.
+        """
         bell = Bell()
         with self._lock:
+            if at_most is not None and self.followers(session_id) >= at_most:
+                raise TooManyFollowers
             tape = self._tapes.setdefault(session_id, Tape())
             tape.attach(bell)
         try:

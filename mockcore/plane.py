@@ -18,6 +18,9 @@ from mockcore import authority, checkout, clock, completion, context, due, ledge
 from mockcore.commands import Command, RecordBudgetUsage
 from mockcore.faults import FaultInjected, under_faults
 from mockcore.handlers import HANDLERS
+from mockcore.handlers.approvals import ApprovalAlreadyDecided as ApprovalAlreadyDecided  # for who looks before it asks
+from mockcore.handlers.interactions import InteractionAlreadyResolved as InteractionAlreadyResolved
+from mockcore.handlers.interactions import InteractionMissing as InteractionMissing
 from mockcore.handlers.scene import CommandInvalid, Scene
 from mockcore.models import Company, IdempotencyRecord, Run
 from mockcore.models.base import uid_of

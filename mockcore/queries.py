@@ -10,6 +10,8 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 
+from mockcore.handlers.approvals import ApprovalMissing
+from mockcore.handlers.children import ActorMissing
 from mockcore.models import (
     Actor,
     Approval,
@@ -32,18 +34,6 @@ class DocumentMissing(Refusal):
     """The active task has no document with that key."""
 
     code = "document_missing"
-
-
-class ActorMissing(Refusal):
-    """There is no such actor in the company."""
-
-    code = "actor_missing"
-
-
-class ApprovalMissing(Refusal):
-    """There is no such approval in the company."""
-
-    code = "approval_missing"
 
 
 # ---------------------------------------------------------------- whole entities

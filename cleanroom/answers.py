@@ -1,0 +1,186 @@
+"""What the board answers on a card: stored in the mock company first, then handed to the agent as a hidden turn.
+
+Everything the turn needs is computed before the commit. Source: clean-room seed, "Session lifecycle"; reference B 1.9.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db import transaction
+
+from capability.http.wire import InvalidRequest
+from capability.redaction import redact, redact_text
+from cleanroom import cards, limits, rooms, toolcalls
+from cleanroom.access import owned_session
+from cleanroom.handover import (
+    Handing,
+    Sent,
+    hand_over,
+    new_message_id,
+    refuse_during_a_turn,
+    submitted,
+    unless_lost,
+)
+from cleanroom.messages import MessageTooLarge
+from cleanroom.models import ChatSession
+from cleanroom.rooms import Room, applied, room_of, stamp
+from cleanroom.turn_rows import add_turn, turn_alias
+from evidence import record
+from evidence.record import Draft
+from mockcore import history
+from mockcore.commands import DecideApproval, ResolveHumanInput
+from mockcore.plane import ApprovalAlreadyDecided, InteractionAlreadyResolved, InteractionMissing
+from mockcore.port import Applied, Cause, Envelope, Outcome, Principal
+
+ANSWER_SCHEMA = "paperclip.semantic-interaction-result.v1"
+
+
+class InvalidAnswer(InvalidRequest):
+    """The answer does not have the shape that this card takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What the board said to one card."""
+
+    ref: str
+    kind: str
+    outcome: str
+    result: Any
+
+
+def resolve_interaction(
+    *, session_id: str, presented: str | None, interaction_id: str, outcome: str, result: Any
+) -> Sent:
+    """Store the board's answer in the mock company, then resume the same thread with it.
+
+    Raises `UnknownSession`, `TurnActive` (nothing moves), `InteractionMissing`, or the company's own refusal.
+    """
+
+    def store() -> tuple[Outcome, Handing, int]:
+        with transaction.atomic():
+            session = owned_session(session_id=session_id, presented=presented, now=rooms.now(), lock=True)
+            return _store(session, interaction_id, outcome, result)
+
+    stored, turn, cursor = unless_lost(store, session_id=session_id, presented=presented)
+    applied(stored)
+    hand_over(turn)
+    return Sent(session_id=session_id, ordinal=turn.ordinal, cursor=cursor)
+
+
+def _store(session: ChatSession, interaction_id: str, outcome: str, result: Any) -> tuple[Outcome, Handing, int]:
+    """Apply an answer and admit its turn. A refusal commits its decision record, and nothing else."""
+    ordinal, message_id, room = refuse_during_a_turn(session) + 1, new_message_id(), room_of(session)
+    ref, kind = _pending(room, interaction_id)
+    _check_result(ref, result)
+    answer = Answer(ref=ref, kind=kind, outcome=outcome, result=result)
+    turn = Handing(
+        room=room, ordinal=ordinal, message_id=message_id, text=answer_text(answer), settled=(interaction_id,)
+    )
+    stored, cursor = room.port().apply(_envelope(turn, answer)), 0
+    if isinstance(stored, Applied):
+        still_open = interaction_id in toolcalls.pending_ids(room)  # verdicts on some of the items leave the card open
+        turn = replace(turn, settled=() if still_open else (interaction_id,))
+        cursor = record.append(session_id=session.public_id, drafts=_answered(turn, ref, stored))
+        add_turn(session, ordinal=ordinal, message_id=message_id, counts=False, cursor=cursor)
+    return stored, turn, cursor
+
+
+def _check_result(ref: str, result: Any) -> None:
+    """Refuse an answer of the wrong shape: an approval takes `{note}` or nothing, a question an object or nothing."""
+    if result is not None and not isinstance(result, dict):
+        raise InvalidAnswer("result must be an object.")
+    if not ref.startswith("approval:") or result is None:
+        return
+    note = result.get("note", "")
+    if set(result) - {"note"} or not isinstance(note, str):
+        raise InvalidAnswer("The result of an approval is {note}, and note is a text.")
+    if len(note.encode("utf-8", "replace")) > limits.cleanroom().message_bytes:
+        raise MessageTooLarge(size_bytes=len(note.encode()), limit_bytes=limits.cleanroom().message_bytes)
+
+
+def _answered(turn: Handing, ref: str, stored: Applied) -> list[Draft]:
+    """Return the events of a stored answer: the card as it is now, what it made, and the hidden turn to hand it on."""
+    room = turn.room
+    entity = history.entities(company_id=room.company_id, refs=[ref])[ref]
+    draw = cards.approval_card if ref.startswith("approval:") else cards.interaction_card
+    resolved = {
+        "card": draw(entity, at=stamp()),
+        "issue": rooms.issue_header(room.port(), room),
+        "records": _tasks_made(room, entity["id"], stored) + toolcalls.wakes_delivered(room, stored),
+    }
+    return [
+        Draft(type="interaction.response.resolved", payload=resolved, turn_id=turn_alias(turn.ordinal)),
+        submitted(ordinal=turn.ordinal, message_id=turn.message_id, text="", redacted=False, hidden=True),
+        Draft(type="interaction.response.delivered", payload={"interactionId": entity["id"]}),
+    ]
+
+
+def _tasks_made(room: Room, interaction_id: str, stored: Applied) -> list[cards.Item]:
+    """Return the item of the tasks that accepting a suggestion has created; none for every other answer."""
+    refs = [ref for ref in stored.entity_refs if ref.startswith("task:") and ref != f"task:{room.task_id}"]
+    made = history.entities(company_id=room.company_id, refs=refs).values()
+    children = [
+        {"identifier": task["identifier"], "title": task["title"]} for task in made if task["parentId"] == room.task_id
+    ]
+    if not children:
+        return []
+    item_id = f"answer:{interaction_id}:dependency"
+    return [{"id": item_id, "kind": "dependency", "at": stamp(), "createdTasks": children, "blockerEdges": []}]
+
+
+def _pending(room: Room, interaction_id: str) -> tuple[str, str]:
+    """Return reference and kind of a card that still waits; two tabs that answer at once have one winner."""
+    for entity in ("interaction", "approval"):
+        ref = f"{entity}:{interaction_id}"
+        found = history.entities(company_id=room.company_id, refs=[ref])
+        if ref in found:
+            if found[ref]["status"] != "pending":
+                raise ApprovalAlreadyDecided if entity == "approval" else InteractionAlreadyResolved
+            return ref, str(found[ref]["kind"]) if entity == "interaction" else "approval"
+    raise InteractionMissing
+
+
+def _envelope(turn: Handing, answer: Answer) -> Envelope:
+    """Return the board's command. What a person typed is stored redacted; the agent gets it as typed."""
+    public_id = answer.ref.partition(":")[2]
+    return Envelope(
+        run_id=turn.room.run_id,
+        idempotency_key=f"capability-live-interaction:{public_id}:{answer.outcome}{_part(turn.room, answer.ref)}",
+        command=_command(public_id, answer),
+        cause=Cause(turn_id=turn_alias(turn.ordinal), message_id=turn.message_id),
+        principal=Principal.BOARD,
+    )
+
+
+def _part(room: Room, ref: str) -> str:
+    """Return what tells the parts of one answer apart: how many verdicts earlier parts have locked."""
+    entity = history.entities(company_id=room.company_id, refs=[ref])[ref]
+    result = entity.get("result")
+    locked = len(result.get("verdicts", ())) if isinstance(result, dict) else 0
+    return f":after-{locked}" if locked else ""
+
+
+def _command(public_id: str, answer: Answer) -> ResolveHumanInput | DecideApproval:
+    if answer.kind != "approval":
+        return ResolveHumanInput(interaction_id=public_id, outcome=answer.outcome, result=redact(answer.result))
+    note = answer.result.get("note", "") if answer.result else ""
+    return DecideApproval(approval_id=public_id, decision=answer.outcome, note=redact_text(note))
+
+
+def answer_text(answer: Answer) -> str:
+    """Return the message that hands an answer to the agent; the thread hides it by its schema."""
+    return json.dumps(
+        {
+            "schema": ANSWER_SCHEMA,
+            "interactionId": answer.ref.partition(":")[2],
+            "kind": answer.kind,
+            "outcome": answer.outcome,
+            "result": answer.result,
+            "instruction": "The board answered. Continue the issue with this answer.",
+        },
+        ensure_ascii=False,
+    )
