@@ -41,6 +41,10 @@ class Attached:
         self.heard = asyncio.Event()  # the first thing it said is in the outbox
         self._closing: asyncio.Task[None] | None = None
 
+    @property
+    def is_ended(self) -> bool:
+        return self._closing is not None and self._closing.done()
+
     async def close(self, *, reason: str, force: bool = False) -> None:
         """End the agent, once; what it still says is heard by nobody. Bounded by the driver.
 

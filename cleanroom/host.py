@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
@@ -69,7 +70,8 @@ class Host:
         self._turn: ActiveTurn | None = None
         self._newest = 0  # ordinal of the last turn begun here
         self._unsettled: set[int] = set()  # turns whose end is not written yet
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()  # what works here and ends with the host
+        self._leaving: set[Attached] = set()  # agents that are being ended
         self._speech = Speech()
         self._calls = 0
         self._pending: set[str] = set()
@@ -84,8 +86,11 @@ class Host:
     async def open(self) -> None:
         """Start runner and agent; return when the agent is ready and its start is in the log.
 
-        Raises `HarnessUnavailableError`.
+        Raises `HarnessUnavailableError`, also when the room is closed meanwhile.
         """
+        await self._command(self._open())
+
+    async def _open(self) -> None:
         await self._ensure_agent()
         await self.written()
 
@@ -132,11 +137,29 @@ class Host:
         Raises `HarnessUnavailableError`, and `HarnessTurnActiveError` when the agent was given a message meanwhile. A
         turn that still waits for an agent runs on the new one.
         """
+        await self._command(self._reconnect())
+
+    async def _reconnect(self) -> None:
         async with self._agent_lock:
             if self._turn is not None and self._turn.asked:
                 raise HarnessTurnActiveError
             await self._drop(reason="reconnect")
             await self._start()
+
+    async def _command(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do a command as a task that ends with the host, and with whoever asked for it."""
+        if self._closing:
+            work.close()
+            raise HarnessUnavailableError(BEING_CLOSED)
+        task = self._spawn(work)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # read, also when nobody waits
+        try:
+            await asyncio.wait({task})
+        finally:
+            task.cancel()  # nothing, unless whoever asked was cancelled
+        if task.cancelled():
+            raise HarnessUnavailableError(BEING_CLOSED)
+        task.result()
 
     async def close(self, *, reason: str, remove: bool) -> None:
         """End the agent, settle what is open, write what waits. With `remove`, the directories go too."""
@@ -164,6 +187,8 @@ class Host:
     async def _let_go(self, reason: str) -> None:
         async with self._agent_lock:
             await self._drop(reason=reason)
+        for attached in list(self._leaving):  # let go by a command that was cancelled as it waited for the end
+            await attached.close(reason=reason)
 
     async def rest(self) -> bool:
         """Close the processes of a room that nobody watches and that has nothing to do. True if it was closed."""
@@ -186,7 +211,10 @@ class Host:
         """Start an agent and attach it. The lock is held. A failure leaves no process, and says so in the log."""
         if self._closing:
             raise HarnessUnavailableError(BEING_CLOSED)
-        request, names, snapshot = await self._request()
+        try:
+            request, names, snapshot = await self._request()
+        except DatabaseError as error:
+            raise HarnessUnavailableError("The chat could not be read just now. Try again.") from error
         if snapshot is not None:
             self._put("session.resuming", {"attempt": self._attempts + 1})
         attached: Attached | None = None
@@ -199,7 +227,7 @@ class Host:
         except BaseException as error:
             self._say_not_started(error)
             if attached is not None:
-                await attached.close(reason="not needed", force=True)
+                await self._end(attached, reason="not needed", force=True)
             raise
         self._attached = attached
         attached.pump = asyncio.create_task(self._take_events(attached))
@@ -237,7 +265,16 @@ class Host:
         """Detach and end the agent. The lock is held."""
         attached, self._attached = self._attached, None
         if attached is not None:
-            await attached.close(reason=reason)
+            await self._end(attached, reason=reason)
+
+    async def _end(self, attached: Attached, *, reason: str, force: bool = False) -> None:
+        """End an agent that is attached no more. When this is cancelled, the host's own end waits for the agent's."""
+        self._leaving.add(attached)
+        try:
+            await attached.close(reason=reason, force=force)
+        finally:
+            if attached.is_ended:
+                self._leaving.discard(attached)
 
     def _prepare(self) -> tuple[dict[str, list[str]], list[ToolDefinition], int, list[str], Any]:
         room = self.room
@@ -363,7 +400,7 @@ class Host:
             await self._settle(turn, "fail" if turn.timed_out else "stop", {}, snapshot=snapshot)
         finally:
             if old is not None:
-                await old.close(reason=reason, force=True)
+                await self._end(old, reason=reason, force=True)
         with contextlib.suppress(Refusal):  # `_start` has said in the log why it could not
             await self._start()
 
@@ -430,7 +467,7 @@ class Host:
                 if self._turn is not None and self._turn.asked:
                     await self._settle(self._turn, "fail", lost, snapshot=attached.agent.snapshot())
             finally:
-                await attached.close(reason="lost", force=True)
+                await self._end(attached, reason="lost", force=True)
 
     async def _take(self, event: HarnessEvent) -> None:
         if event.type == "turn.started":
@@ -511,7 +548,8 @@ class Host:
     ) -> None:
         self._outbox.put(Draft(type=kind, payload=payload, turn_id=turn_id, item_id=item_id, source_kind=source_kind))
 
-    def _spawn(self, work: Any) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task

@@ -169,10 +169,9 @@ def reconnect(*, session_id: str, presented: str | None) -> Opened:
     session = unless_lost(admit, session_id=session_id, presented=presented)
     try:
         host_loop.call(_reconnect(room_of(session)), timeout_s=limits.cleanroom().open_timeout_s + 2 * CLOSE_S)
+        return Opened(payload=payload_of(session))
     except TimeoutError:
         raise HarnessUnavailableError(NOT_IN_TIME) from None
-    try:
-        return Opened(payload=payload_of(session))
     except DatabaseError as error:
         raise HarnessUnavailableError(UNREAD) from error
 

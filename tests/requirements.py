@@ -25,6 +25,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "api.answers": ("Every exception has a stable code; bugs have a reference only.", "design section 12"),
     "api.bodies": ("A hostile body is refused by name and changes nothing.", "design section 12"),
     "api.body-size": ("The body's bound is checked by length and while reading.", "design section 12"),
+    "api.database-busy": ("A database held by others is 503, and only when nothing was changed.", "design section 12"),
     "api.json-bodies": ("Hostile bodies are refused by name.", "trouble T47"),
     "api.methods": ("Every route enforces its method and content type.", "design section 12"),
     "approval.board-decides": (
@@ -280,6 +281,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "guard.measured": ("The network guard counts connections that leave the machine.", "design section 6"),
     "guard.row": ("The network guard's row reads as promised and is measured.", "seed clean-room chat, Real-API block"),
     "host.bounded": ("What an agent said and is not written yet is bounded.", "house style"),
+    "host.close.bounded": ("A host that closes waits for no command, but for every agent.", "design section 6"),
     "host.late-call": ("A tool call of a turn that has ended is refused and not dispatched.", "issue clean-room chat"),
     "host.lost-agent": ("An agent that goes away ends its turn by name and is cleared away.", "trouble T33"),
     "host.one-agent": ("A room has one agent at a time, whatever comes at once.", "decision 0002"),
@@ -341,6 +343,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "kill.server-in-turn": ("A turn cut by a killed server reads failed with server_restarted.", "issue interactions"),
     "login.required": ("Without login and model, opening says so and keeps nothing.", "issue clean-room chat"),
     "logs.redacted": ("No secret stands in any part of a log line.", "design section 5"),
+    "message.once": ("The same message sent again is answered as before and starts nothing.", "design section 12"),
     "message.size": (
         "A message of 8,192 bytes of UTF-8 is accepted, one of 8,193 refused by name.",
         "seed clean-room chat, Bounds",
@@ -477,6 +480,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "reference A 2.12",
     ),
     "redaction.twice": ("Twice the input takes at most 2.5 times as long, in one run.", "issue semantic catalog"),
+    "refusal.one-class": ("Every refusal code belongs to one class and its kinds.", "house style"),
     "rehearsal.honest": ("Whatever is typed is answered, saying that it is rules.", "issue clean-room chat"),
     "rehearsal.rules": ("Each intent is read from plain words and calls the tool it names.", "issue clean-room chat"),
     "rehearsal.same-key": ("Asked again after a crash, the rehearsal model repeats the same key.", "design section 4"),
@@ -525,6 +529,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "Every frame stays below 256 KiB, whatever an event holds.",
         "design section 3, Live push",
     ),
+    "stream.bounded-followers": ("No more pages follow a chat than may, also at once.", "design section 12"),
     "stream.closed": (
         "A follower of a closed log gets what is left, then closed with the code.",
         "issue 2, sessions and API",
@@ -568,6 +573,8 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "traceability.markers": ("A marker is found on tests, cases, classes and modules.", "issue semantic catalog"),
     "traceability.orphans": ("No promise, proof, operation or file of cases is an orphan.", "issue semantic catalog"),
     "turn.active": ("A message during a turn answers 409 and counts for nothing.", "issue clean-room chat"),
+    "turn.asked-outside": ("No transaction waits for a host; a silent host has lost no turn.", "decision 0002"),
+    "turn.handed-over": ("An admitted turn is begun by its host or ended, never both.", "decision 0002"),
     "turn.interrupt.before-start": (
         "An interrupt before the turn has an id is delivered once it has.",
         "wire README section 2, rule 8",

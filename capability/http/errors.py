@@ -12,7 +12,7 @@ import sys
 from typing import Any, Final
 
 from django.core.exceptions import DisallowedHost, PermissionDenied, SuspiciousOperation
-from django.db import OperationalError
+from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from rest_framework import exceptions
@@ -69,6 +69,20 @@ STATUS: Final[dict[str, int]] = {
 }
 
 
+# PostgreSQL: serialization_failure, deadlock_detected, lock_not_available. Source: its manual, appendix "Error Codes".
+BUSY_SQLSTATES: Final = frozenset({"40001", "40P01", "55P03"})
+BUSY_SQLITE: Final = ("SQLITE_BUSY", "SQLITE_LOCKED")  # and what is more specific; our own gate says it in words
+
+
+class DatabaseBusy(Refusal):
+    """Another process holds the database. Nothing was changed; try again."""
+
+    # True because a command's changes are one transaction, and whatever comes after its commit reports a failure in
+    # other words.
+    code = "database_busy"
+    retryable = True
+
+
 class UnknownRoute(Refusal):
     """There is no such address."""
 
@@ -105,11 +119,20 @@ def answer(error: Exception, context: dict[str, Any]) -> Response:
     for kind, code, message in FRAMEWORK:
         if isinstance(error, kind):
             return Response({"error": code, "message": message}, status=status_of(code))
-    if isinstance(error, OperationalError) and "locked" in str(error):
-        logger.warning("the database was locked for longer than a request waits", exc_info=error)
-        busy = "Another process holds the database. Nothing was changed; try again."
-        return Response({"error": "database_busy", "message": busy}, status=status_of("database_busy"))
+    if is_busy(error):
+        logger.warning("the database was held by others for longer than a request waits", exc_info=error)
+        return Response(refused(DatabaseBusy()), status=status_of(DatabaseBusy.code))
     return Response(unexpected(error), status=500)
+
+
+def is_busy(error: BaseException) -> bool:
+    """Say whether the database refused work because of others, undoing the transaction: the same again may succeed."""
+    if not isinstance(error, DatabaseError):
+        return False
+    cause = error.__cause__
+    if getattr(cause, "sqlstate", None) in BUSY_SQLSTATES:
+        return True
+    return getattr(cause, "sqlite_errorname", "").startswith(BUSY_SQLITE) or "database is locked" in str(error)
 
 
 def unexpected(error: BaseException | None) -> dict[str, Any]:

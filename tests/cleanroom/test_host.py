@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cleanroom import turn_rows
-from cleanroom.harness import HarnessTurnActiveError
+from cleanroom import startup, turn_rows
+from cleanroom.harness import HarnessTurnActiveError, HarnessUnavailableError
 from cleanroom.host import Host
 from cleanroom.hostloop import host_loop
 from cleanroom.registry import registry
@@ -257,3 +257,30 @@ def test_a_call_of_a_turn_that_has_ended_is_refused_and_never_dispatched(agents:
     [answer] = agents.agents[0].answers
     assert not answer.success
     assert [e for e in chat.events("item.completed", "item.failed") if e.payload["kind"] == "semantic_tool"] == []
+
+
+# ---------------------------------------------------------------- a server that stops during a command
+@pytest.mark.requirement("host.close.bounded")
+def test_a_server_that_stops_does_not_wait_for_an_agent_that_a_reconnect_starts(
+    agents: MemoryDriver, chat: Chat
+) -> None:
+    agents.gates.start.hold()
+    reconnecting = Later(chat.reconnect)
+    assert agents.gates.start.reached.wait(5)
+    startup.close_all()
+    assert isinstance(reconnecting.outcome(), HarnessUnavailableError)
+    assert agents.living == []
+    assert closed_once(agents) == [1, 1]
+
+
+@pytest.mark.requirement("host.close.bounded")
+def test_a_server_that_stops_waits_for_the_agent_that_a_reconnect_was_ending(agents: MemoryDriver, chat: Chat) -> None:
+    agents.gates.close.hold()
+    reconnecting = Later(chat.reconnect)
+    assert agents.gates.close.reached.wait(5)
+    stopping = Later(startup.close_all)
+    assert isinstance(reconnecting.outcome(), HarnessUnavailableError)
+    assert registry._closings  # the host's end is under way, and stays so until the agent has ended
+    agents.gates.close.release()
+    assert stopping.outcome() is None
+    assert closed_once(agents) == [1]

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import threading
 from datetime import timedelta
 
 import pytest
@@ -256,6 +257,24 @@ async def test_too_many_pages_of_one_chat_are_refused_by_name(room, monkeypatch)
         await first.frame()
         async with socket(room) as second:
             assert await second.close_code() == 4429
+
+
+@pytest.mark.requirement("stream.bounded-followers")
+async def test_of_pages_that_come_together_only_as_many_as_may_follow_are_served(room, monkeypatch):
+    monkeypatch.setattr(streams, "MAX_FOLLOWERS", 2)
+    allow, together = streams.sessions.authorize_stream, threading.Barrier(4)
+
+    def all_at_once(**asked):
+        allow(**asked)
+        together.wait(5)
+
+    monkeypatch.setattr(streams.sessions, "authorize_stream", all_at_once)
+    await append(room, SUBMITTED)
+    async with contextlib.AsyncExitStack() as sockets:
+        pages = [await sockets.enter_async_context(socket(room)) for _ in range(4)]
+        said = await asyncio.gather(*(page.receive_output(timeout=5) for page in pages))
+        assert sorted(one.get("code", 0) for one in said) == [0, 0, 4429, 4429]
+        assert hub.followers(room[0]) == 2
 
 
 async def test_a_stream_that_breaks_closes_its_socket_and_is_logged(room, monkeypatch, caplog):

@@ -95,6 +95,25 @@ async def test_a_message_of_8192_bytes_is_admitted_and_one_of_8193_is_not(ada: B
     assert frames[-1]["type"] == "settled"
 
 
+@pytest.mark.requirement("message.once")
+async def test_a_message_sent_again_under_its_name_has_one_turn_and_one_answer(ada: Browser) -> None:
+    body = {"sessionId": ada.session_id, "message": "hello", "clientMessageId": "a-1"}
+    answers = [await ada.call("POST", "message", body) for _ in range(2)]
+    assert [answer.status for answer in answers] == [202, 202]
+    assert answers[0].body == answers[1].body
+    assert (await ada.open(ada.session_id))["turns"] == 1
+
+
+@pytest.mark.requirement("message.once")
+@pytest.mark.parametrize("name", ["", "a" * 65, "a b", "é", "a_1", "a\n", 7, ["a"]])
+async def test_a_name_of_another_shape_is_refused_and_changes_nothing(ada: Browser, name: Any) -> None:
+    answer = await ada.call(
+        "POST", "message", {"sessionId": ada.session_id, "message": "hello", "clientMessageId": name}
+    )
+    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert (await ada.open(ada.session_id))["turns"] == 0
+
+
 @pytest.mark.requirement("room.limit")
 async def test_the_fifth_room_makes_the_oldest_yield(make_server: Callable[..., Server]) -> None:
     server = make_server()

@@ -29,7 +29,12 @@ test('each route is called with its method, type and body', async () => {
     [() => api.open('a b'), 'GET', '/api/cleanroom/session?sessionId=a%20b', ''],
     [() => api.newChat(), 'POST', '/api/cleanroom/session', '{}'],
     [() => api.newChat('s'), 'POST', '/api/cleanroom/session', '{"sessionId":"s"}'],
-    [() => api.send('s', 'hé'), 'POST', '/api/message', '{"sessionId":"s","message":"hé"}'],
+    [
+      () => api.send('s', 'hé', 'm-1'),
+      'POST',
+      '/api/message',
+      '{"sessionId":"s","message":"hé","clientMessageId":"m-1"}',
+    ],
     [() => api.interrupt('s'), 'POST', '/api/interrupt', '{"sessionId":"s"}'],
     [() => api.reconnect('s'), 'POST', '/api/reconnect', '{"sessionId":"s"}'],
     [() => api.reset('s'), 'POST', '/api/reset', '{"sessionId":"s"}'],

@@ -20,12 +20,14 @@ async function enter(answers = [payload()], { held = storage() } = {}) {
     }
   const names = ['open', 'newChat', 'send', 'interrupt', 'reconnect', 'reset', 'answer']
   const memory = createMemory(held)
+  let named = 0
   const room = createRoom({
     api: Object.fromEntries(names.map((name) => [name, answer(name)])),
     memory,
     drafts: createDrafts(memory),
     schedule: (draw) => draw(),
     now: () => 1_000,
+    nameMessage: () => `m-${(named += 1)}`,
     follow: (handlers) => {
       const stream = { ...handlers, closed: false, close: () => (stream.closed = true), retryNow() {} }
       streams.push(stream)
@@ -38,6 +40,7 @@ async function enter(answers = [payload()], { held = storage() } = {}) {
 }
 
 const refusal = (code, message = 'No.') => new ApiError(code, message, { status: 409 })
+const unheard = () => [refusal('network'), refusal('network')] // neither the message nor the same again was answered
 const accepted = { turn: { id: 'turn-1', ordinal: 1 }, cursor: 1 }
 const submitted = frame(0, turn(1, { state: 'submitted' }), said(1, 'hello'))
 const failed = turn(1, { state: 'failed', error: { code: 'codex_unavailable', message: 'Codex ended.' } })
@@ -118,7 +121,7 @@ test('another tab gets nothing back, and a turn that ends well gives nothing bac
 })
 
 test('a message that was never confirmed and arrived all the same leaves the composer again', async () => {
-  const { room, feed } = await sending('hello', refusal('network'))
+  const { room, feed } = await sending('hello', ...unheard())
   assert.equal(room.draft.value, 'hello')
   room.write('hello\n\nand then')
   feed(submitted)
@@ -127,6 +130,39 @@ test('a message that was never confirmed and arrived all the same leaves the com
   assert.equal(room.problem.value, null)
   feed(frame(1, failed))
   assert.equal(room.draft.value, 'hello\n\nand then', 'its turn failed: this tab had sent it')
+})
+
+const sends = (calls) => calls.filter(([name]) => name === 'send').map(([, , ...message]) => message)
+
+test('a message whose answer got lost is sent again under the same name, and that answer counts', async () => {
+  const { room, calls } = await sending('hello', refusal('network'), accepted)
+  assert.deepEqual(sends(calls), [
+    ['hello', 'm-1'],
+    ['hello', 'm-1'],
+  ])
+  assert.equal(room.draft.value, '')
+  assert.equal(room.pending.value.cursor, 1)
+  assert.equal(room.problem.value, null)
+})
+
+test('a message that came back unheard keeps its name as long as it is the same, and no longer', async () => {
+  const same = await sending('hello', ...unheard(), accepted)
+  await same.room.send()
+  assert.deepEqual(sends(same.calls).at(-1), ['hello', 'm-1'])
+  const edited = await sending('hello', ...unheard(), accepted)
+  edited.room.write('hello, world')
+  await edited.room.send()
+  assert.deepEqual(sends(edited.calls).at(-1), ['hello, world', 'm-2'])
+})
+
+test('a message of a turn that failed is another message when it is sent again', async () => {
+  const { room, calls, feed } = await sending('hello', accepted, { turn: { id: 'turn-2', ordinal: 2 }, cursor: 3 })
+  feed(submitted, frame(1, failed))
+  await room.send()
+  assert.deepEqual(sends(calls), [
+    ['hello', 'm-1'],
+    ['hello', 'm-2'],
+  ])
 })
 
 test('a message that arrived before its answer got lost is not given back at all', async () => {
@@ -144,13 +180,13 @@ test('a message that arrived before its answer got lost is not given back at all
 })
 
 test('a returned message stays when another one arrives, when it was refused, and when it was edited', async () => {
-  const unheard = await sending('hello', refusal('network'))
-  unheard.feed(frame(0, turn(1, { state: 'submitted' }), said(1, 'from another tab')))
-  assert.equal(unheard.room.draft.value, 'hello')
+  const lost = await sending('hello', ...unheard())
+  lost.feed(frame(0, turn(1, { state: 'submitted' }), said(1, 'from another tab')))
+  assert.equal(lost.room.draft.value, 'hello')
   const refused = await sending('hello', refusal('turn_active'))
   refused.feed(submitted)
   assert.equal(refused.room.draft.value, 'hello')
-  const edited = await sending('hello', refusal('network'))
+  const edited = await sending('hello', ...unheard())
   edited.room.write('hello, world')
   edited.feed(submitted)
   assert.equal(edited.room.draft.value, 'hello, world')

@@ -28,8 +28,11 @@ export function createApi({ base, fetch = globalThis.fetch.bind(globalThis), tim
     open: (sessionId) => call(`cleanroom/session${sessionId ? `?sessionId=${encodeURIComponent(sessionId)}` : ''}`),
     /** @param {string} [sessionId] */
     newChat: (sessionId) => call('cleanroom/session', sessionId ? { sessionId } : {}),
-    /** @param {string} sessionId @param {string} message */
-    send: (sessionId, message) => call('message', { sessionId, message }),
+    /**
+     * @param {string} sessionId @param {string} message
+     * @param {string} clientMessageId  the same for the same message: it is taken once, however often it is sent
+     */
+    send: (sessionId, message, clientMessageId) => call('message', { sessionId, message, clientMessageId }),
     /** @param {string} sessionId */
     interrupt: (sessionId) => call('interrupt', { sessionId }),
     /** @param {string} sessionId */

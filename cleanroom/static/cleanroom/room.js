@@ -24,6 +24,12 @@ import { createStore } from './store.js'
  * @property {number | null} cursor  the event that holds it, once the server has said so
  */
 /**
+ * @typedef {object} Named  a message as it is sent, and sent again
+ * @property {string} text
+ * @property {string} name
+ * @property {number} ordinal  of the newest turn when it was first sent
+ */
+/**
  * @typedef {object} Parts
  * @property {import('./api.js').Api} api
  * @property {import('./storage.js').Memory} memory
@@ -31,6 +37,7 @@ import { createStore } from './store.js'
  * @property {(room: { sessionId: string } & import('./stream.js').Handlers) => import('./stream.js').Stream} follow
  * @property {(draw: () => void) => void} schedule  calls `draw` at most once per animation frame
  * @property {() => number} [now]
+ * @property {() => string} [nameMessage]  gives each composed message a name of its own
  */
 
 const RECONNECTED_MS = 3_000 // source: reference B section 1.12
@@ -38,7 +45,9 @@ const UNHEARD = new Set(['network', 'timeout']) // the server may have taken wha
 const TAKES_MESSAGES = new Set(['ready', 'waiting', 'unavailable']) // a message starts an agent that is gone anew
 
 /** @param {Parts} parts */
-export function createRoom({ api, memory, drafts, follow, schedule, now = Date.now }) {
+export function createRoom(parts) {
+  const { api, memory, drafts, follow, schedule, now = Date.now } = parts
+  const { nameMessage = () => crypto.randomUUID() } = parts
   const store = createStore()
   const phase = signal(/** @type {'loading' | 'open' | 'failed'} */ ('loading'))
   const failure = signal(/** @type {Shown | null} */ (null)) // why nothing could be opened
@@ -57,7 +66,7 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
   /** @type {Session} */ let session
   /** @type {import('./stream.js').Stream | null} */ let stream = null
   /** @type {{ turnId: string, text: string } | null} */ let lastSent = null
-  /** @type {{ text: string, ordinal: number } | null} */ let doubt = null // given back, but it may have arrived
+  /** @type {Named | null} */ let doubt = null // given back, but it may have arrived
   let generation = 0 // moves with every room: what an older one still answers is dropped
 
   // ---------------------------------------------------------------- entering and leaving a room
@@ -226,27 +235,40 @@ export function createRoom({ api, memory, drafts, follow, schedule, now = Date.n
   async function send() {
     if (!maySend.peek()) return
     const text = draft.peek()
-    const ordinal = Math.max(0, ...session.view.turns.map((turn) => turn.ordinal))
+    const newest = Math.max(0, ...session.view.turns.map((turn) => turn.ordinal))
+    const message = doubt?.text === text ? doubt : { text, name: nameMessage(), ordinal: newest }
     doubt = null
     batch(() => {
-      pending.value = { text, at: now(), ordinal, cursor: null }
+      pending.value = { text, at: now(), ordinal: message.ordinal, cursor: null }
       draft.value = '' // kept in the memory until the server has the message
       returned.value = false
     })
     await acting(
       async (isMine) => {
-        const { turn, cursor } = await api.send(session.sessionId, text).catch((error) => {
-          const begun = isMine() && isUnheard(error) && arrived({ text, ordinal })
-          if (!begun) throw error
-          return { turn: begun, cursor: session.cursor }
-        })
+        const again = (/** @type {unknown} */ error) => {
+          if (isMine() && isUnheard(error)) return post(message)
+          throw error
+        }
+        const { turn, cursor } = await post(message).catch(again)
         if (isMine()) sent({ turnId: turn.id, text, cursor })
       },
       ({ code }) => {
         giveBack(text)
-        if (UNHEARD.has(code)) doubt = { text, ordinal }
+        if (UNHEARD.has(code)) doubt = message
       },
     )
+  }
+
+  /** Send a message; the stream may say that it arrived, where the answer does not. @param {Named} message */
+  async function post(message) {
+    const mine = generation
+    try {
+      return await api.send(session.sessionId, message.text, message.name)
+    } catch (error) {
+      const begun = mine === generation && isUnheard(error) && arrived(message)
+      if (!begun) throw error
+      return { turn: begun, cursor: session.cursor }
+    }
   }
 
   /** @param {{ turnId: string, text: string, cursor: number }} message */
