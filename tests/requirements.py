@@ -525,11 +525,11 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "The socket requires the exact Host, our Origin and the owner's cookie.",
         "issue 2, sessions and API",
     ),
+    "stream.bounded-followers": ("No more pages follow a chat than may, also at once.", "design section 12"),
     "stream.bounded-frames": (
         "Every frame stays below 256 KiB, whatever an event holds.",
         "design section 3, Live push",
     ),
-    "stream.bounded-followers": ("No more pages follow a chat than may, also at once.", "design section 12"),
     "stream.closed": (
         "A follower of a closed log gets what is left, then closed with the code.",
         "issue 2, sessions and API",
