@@ -21,6 +21,7 @@ from typing import Any
 from asgiref.sync import ThreadSensitiveContext
 from daphne.http_protocol import WebRequest
 from daphne.server import Server  # installs Twisted's asyncio reactor: it must come before anything else of Twisted
+from django.conf import settings
 from django.utils.module_loading import import_string
 from twisted.internet import defer, reactor
 
@@ -30,7 +31,6 @@ logger = logging.getLogger(__name__)
 
 STALL_S = 20.0  # how long a reply waits for a client that does not read
 END_S = 5.0  # how long requests that were told to end may take
-KEPT_BODY_BYTES = 1024 * 1024  # of a request; more is read and dropped, and the view sees that it was too large
 KEPT_THREADS = 8
 BACKLOG = 128
 SWITCH_S = 0.0005  # a message crosses four threads; at Python's 5 ms each crossing may wait that long for a busy one
@@ -124,7 +124,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]
     _kept = 0
 
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802
-        room = KEPT_BODY_BYTES - self._kept
+        room = settings.KEPT_BODY_BYTES - self._kept
         self._kept += len(data)
         if room > 0:
             super().handleContentChunk(data[:room])

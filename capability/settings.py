@@ -6,7 +6,10 @@ A number promised by the user's documents is a setting with that default; `limit
 from __future__ import annotations
 
 import hashlib
+import io
 import ipaddress
+import logging
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -17,18 +20,38 @@ from django.core.exceptions import ImproperlyConfigured
 BASE_DIR = Path(__file__).resolve().parent.parent
 HOUSES = ("mockcore", "capability", "evidence", "cleanroom")
 env = environ.Env()
-environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
+
+COMMENTED = re.compile(r"""^((?:export )?\w+=(?:'[^'\n]*'|"[^"\n]*"|[^'"\n]*?))[ \t]+#.*$""", re.MULTILINE)
 
 
-def env_int(name: str, default: int, *, at_least: int = 1, at_most: int | None = None) -> int:
+YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+def without_comments(text: str) -> str:
+    """Return the text of an environment file without the comments behind its values.
+
+    Not django-environ's `parse_comments`: that also cuts `a#b`, a sign that keys and addresses may hold.
+    """
+    return COMMENTED.sub(r"\1", text)
+
+
+def read_env_file(path: Path) -> None:
+    """Take the defaults of a file when there is one; what the environment holds already wins."""
+    if path.is_file():
+        environ.Env.read_env(io.StringIO(without_comments(path.read_text(encoding="utf-8"))), overwrite=False)
+
+
+read_env_file(BASE_DIR / ".env")
+
+
+def env_int(name: str, default: int, *, at_least: int = 1, at_most: int) -> int:
     """Read a whole number; a value that is none, or out of bounds, stops the start and names the variable."""
     try:
         value = env.int(name, default=default)
     except (ValueError, ImproperlyConfigured) as error:
         raise ImproperlyConfigured(f"{name} must be a whole number") from error
-    if value < at_least or (at_most is not None and value > at_most):
-        bound = f"at least {at_least}" if at_most is None else f"between {at_least} and {at_most}"
-        raise ImproperlyConfigured(f"{name} must be {bound}, not {value}")
+    if not at_least <= value <= at_most:
+        raise ImproperlyConfigured(f"{name} must be between {at_least} and {at_most}, not {value}")
     return int(value)
 
 
@@ -37,7 +60,39 @@ def env_path(name: str, default: Path) -> Path:
     value = env.str(name, default=str(default))
     if not value.strip():
         raise ImproperlyConfigured(f"{name} must not be blank")
-    return (BASE_DIR / Path(value).expanduser()).absolute()
+    return (BASE_DIR / Path(value.strip()).expanduser()).absolute()
+
+
+def env_directory(name: str, default: Path) -> Path:
+    """Read a directory's path and make it."""
+    path = env_path(name, default)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(f"{name} is no directory that can be made: {error.strerror}") from error
+    return path
+
+
+def env_program(name: str, default: Path) -> str:
+    """Read a program: a name to be found on PATH, or a path, which starts at the project when it is relative."""
+    value = str(env.str(name, default=str(default))).strip()
+    return str(env_path(name, default)) if "/" in value else value
+
+
+def env_flag(name: str) -> bool:
+    """Read yes or no; no is the default."""
+    value = str(env.str(name, default="")).strip().lower()
+    if value not in {"", *YES, *NO}:
+        raise ImproperlyConfigured(f"{name} must be true or false")
+    return value in YES
+
+
+def env_log_level(name: str, default: str) -> str:
+    """Read the name of one of Python's log levels."""
+    value = str(env.str(name, default=default)).strip().upper()
+    if value not in logging.getLevelNamesMapping():
+        raise ImproperlyConfigured(f"{name} must be one of DEBUG, INFO, WARNING, ERROR and CRITICAL")
+    return value
 
 
 def env_loopback(name: str, default: str) -> str:
@@ -81,35 +136,35 @@ def secret_key(path: Path) -> str:
 
 
 # ---------------------------------------------------------------- where things are
-VAR_DIR = env_path("CAPABILITY_VAR_DIR", BASE_DIR / "var")
+VAR_DIR = env_directory("CAPABILITY_VAR_DIR", BASE_DIR / "var")
 RUNS_DIR = VAR_DIR / "runs"  # one directory per live session: workspace and CODEX_HOME
 CODEX_TEMPLATES_DIR = VAR_DIR / "codex-homes"  # one template per Codex version and configuration
 NODE_MODULES = env_path("CAPABILITY_NODE_MODULES", BASE_DIR / "node_modules")
-VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 HOST = env_loopback("HOST", "127.0.0.1")
 PORT = env_int("PORT", 4184, at_least=0, at_most=65535)
 
 # ---------------------------------------------------------------- the agent and its model
-CODEX_BIN = env.str("CODEX_BIN", default=str(NODE_MODULES / ".bin" / "codex"))
+CODEX_BIN = env_program("CODEX_BIN", NODE_MODULES / ".bin" / "codex")
 CODEX_LOGIN_HOME = env_path("CODEX_HOME", Path("~/.codex"))  # whose auth.json a session links to
 MODEL_URL = env_url("CAPABILITY_MODEL_URL")  # a Responses-compatible endpoint; empty means Codex's own provider
 MODEL_NAME = env.str("CAPABILITY_MODEL", default="")
 MODEL_LABEL = env.str("CAPABILITY_MODEL_LABEL", default="")  # what the header calls the model
 
 # ---------------------------------------------------------------- bounds (source: clean-room seed, "Bounds")
-CLEANROOM_MAX_TURNS = env_int("CLEANROOM_MAX_TURNS", 24)
+CLEANROOM_MAX_TURNS = env_int("CLEANROOM_MAX_TURNS", 24, at_most=1000)
 CLEANROOM_MAX_MESSAGE_BYTES = env_int("CLEANROOM_MAX_MESSAGE_BYTES", 8192, at_most=16_384)
 CLEANROOM_MAX_ROOMS = env_int("CLEANROOM_MAX_ROOMS", 4, at_most=64)
-CLEANROOM_TURN_TIMEOUT_S = env_int("CLEANROOM_TURN_TIMEOUT_S", 120)
-CLEANROOM_COOKIE_DAYS = env_int("CLEANROOM_COOKIE_DAYS", 30)
-CLEANROOM_OPEN_TIMEOUT_S = env_int("CLEANROOM_OPEN_TIMEOUT_S", 10)
-CLEANROOM_IDLE_MINUTES = env_int("CLEANROOM_IDLE_MINUTES", 15)
-API_MAX_BODY_BYTES = env_int("API_MAX_BODY_BYTES", 65_536)
-STREAM_HEARTBEAT_S = env_int("STREAM_HEARTBEAT_S", 15)
+CLEANROOM_TURN_TIMEOUT_S = env_int("CLEANROOM_TURN_TIMEOUT_S", 120, at_most=3600)
+CLEANROOM_COOKIE_DAYS = env_int("CLEANROOM_COOKIE_DAYS", 30, at_most=400)  # browsers keep none for longer
+CLEANROOM_OPEN_TIMEOUT_S = env_int("CLEANROOM_OPEN_TIMEOUT_S", 10, at_most=120)
+CLEANROOM_IDLE_MINUTES = env_int("CLEANROOM_IDLE_MINUTES", 15, at_most=1440)
+KEPT_BODY_BYTES = 1024 * 1024  # of a request; more is read and dropped, and the view sees that it was too large
+API_MAX_BODY_BYTES = env_int("API_MAX_BODY_BYTES", 65_536, at_most=KEPT_BODY_BYTES - 1)  # one byte shows that it was
+STREAM_HEARTBEAT_S = env_int("STREAM_HEARTBEAT_S", 15, at_most=120)
 
 # ---------------------------------------------------------------- Django
-DEBUG = env.bool("DJANGO_DEBUG", default=False)
+DEBUG = env_flag("DJANGO_DEBUG")
 SECRET_KEY = secret_key(VAR_DIR / "secret-key")
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]  # the API checks the exact Host and port itself
 ROOT_URLCONF = "capability.urls"
@@ -260,6 +315,6 @@ LOGGING = {
     "filters": {"redact": {"()": "capability.logs.RedactingFilter"}},
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["redact"]}},
-    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="WARNING")},
+    "root": {"handlers": ["stderr"], "level": env_log_level("LOG_LEVEL", "WARNING")},
     "loggers": {"django.request": {"level": "ERROR"}, "daphne": {"level": "WARNING"}},
 }

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from capability.redaction.names import Kind, words
+from capability.redaction.names import Kind, is_kept, words
 from capability.redaction.shapes import is_joined_words
 
 JUDGED_CHARS = 256
@@ -97,6 +97,10 @@ def is_secret_value(text: str, value: Value, *, kind: Kind, loose: bool) -> bool
     word = text[value.start : value.end]
     if not word or word.lower() in NOTHING:
         return False
+    if kind is Kind.PWD:
+        if is_kept(kind, word):
+            return False
+        kind = Kind.PASSWORD
     if value.quoted:
         return not word.startswith(("$", "<", "{", "[REDACTED]"))
     if word.startswith(PLACEHOLDER_STARTS) or CALL.match(word):

@@ -17,11 +17,13 @@ class Kind(StrEnum):
     """What a name promises: it decides how sure a plain-looking value has to be."""
 
     PASSWORD = "password"  # noqa: S105 (a kind) anything may be one, `hunter` too
+    PWD = "pwd"  # noqa: S105 (a kind) the shell's working directory, or a password: its value tells
     SECRET = "secret"  # noqa: S105 (a kind) made by a machine: digits or mixed case
     TOKENS = "tokens"  # the plural, which more often counts than holds
     HEADER = "header"  # `authorization`, `cookie`: secret as a text; our own records are objects of that name
 
 
+ABSOLUTE_PATH = re.compile(r"/[\w.@+~/ -]*")  # what a shell keeps under `PWD` and `OLDPWD`
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -30,6 +32,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+SHELL_DIRECTORIES = (["pwd"], ["oldpwd"], ["old", "pwd"])
 PASSWORDS = ("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "storepass", "keypass")
 SECRETS = ("secret", "secrets", "token", "tokens", "apikey", "apikeys", "secretkey", "privatekey", "accesskey")
 HEADERS = words("authorization cookie cookies jwt")
@@ -68,6 +71,11 @@ COUNTERS = MARKERS | words(
 )
 
 
+def is_kept(kind: Kind | None, text: str) -> bool:
+    """Say whether a whole text may stay below a name that promises `kind`: only a path may, under a shell's `PWD`."""
+    return kind is None or (kind is Kind.PWD and ABSOLUTE_PATH.fullmatch(text) is not None)
+
+
 @lru_cache(maxsize=4096)
 def kind_of(name: str) -> Kind | None:
     """Return what `name` promises, or None for a harmless name."""
@@ -76,6 +84,8 @@ def kind_of(name: str) -> Kind | None:
     parts = [part.lower() for part in WORD.findall(name)]
     if not parts or parts[0] in QUESTIONS:
         return None
+    if parts in SHELL_DIRECTORIES:
+        return Kind.PWD
     for position in reversed(range(len(parts))):
         kind = _noun(parts, position)
         if kind:

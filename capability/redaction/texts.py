@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from capability.redaction.folding import fold
-from capability.redaction.names import Kind, kind_of
+from capability.redaction.names import Kind, is_kept, kind_of
 from capability.redaction.rules import find_spans, may_hold_secret
 from capability.redaction.shapes import Span
 
@@ -154,7 +154,7 @@ def _strings(source: str) -> Iterator[tuple[int, int, str, bool]]:
                 top.key, top.key_kind = text, kind_of(text)
             elif top.is_object and top.key in NAME_KEYS:
                 top.named = kind_of(text)
-            yield token.start(), token.end(), text, not is_key and top.promised() is not None
+            yield token.start(), token.end(), text, not is_key and not is_kept(top.promised(), text)
 
 
 def _inherited(kind: Kind | None, mark: str) -> Kind | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from capability.redaction.names import Kind, kind_of
+from capability.redaction.names import Kind, is_kept, kind_of
 from capability.redaction.rules import known_secrets
 from capability.redaction.texts import MASK, NAME_KEYS, VALUE_KEYS, redact_text
 
@@ -30,7 +30,9 @@ def redact(value: Any) -> Any:
 
 def _redact(value: Any, kind: Kind | None, depth: int) -> Any:
     if isinstance(value, str):
-        return (MASK if value else value) if kind else redact_text(value)
+        if is_kept(kind, value):
+            return redact_text(value)
+        return MASK if value else value
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if depth == 0:

@@ -472,3 +472,36 @@ def test_a_kilobyte_of_prose_costs_little() -> None:
     work = [prose] * 20
     cost = fastest(lambda: [redact_text(text) for text in work], times=20) / len(work)
     assert cost < 0.0001  # the bar of design section 11
+
+
+@pytest.mark.requirement("redaction.working-directory")
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("PWD=/srv/rooms/one\n", "PWD=/srv/rooms/one\n"),
+        ("OLDPWD=/srv\n", "OLDPWD=/srv\n"),
+        ('{"PWD": "/srv/rooms"}', '{"PWD": "/srv/rooms"}'),
+        ("PWD=hunter2\n", "PWD=[REDACTED]\n"),
+        ("pwd: s3cret!/x\n", "pwd: [REDACTED]\n"),
+        ("DB_PWD=/hunter2\n", "DB_PWD=[REDACTED]\n"),
+        ("PWD=/srv?token=abc\n", "PWD=[REDACTED]\n"),
+    ],
+)
+def test_a_path_under_the_name_of_the_working_directory_is_no_secret(text: str, shown: str) -> None:
+    assert redact_text(text) == shown
+    assert letter_by_letter(text) == shown
+
+
+def letter_by_letter(text: str) -> str:
+    stream = StreamRedactor()
+    return "".join(stream.feed(piece) for piece in text) + stream.flush()
+
+
+@pytest.mark.requirement("redaction.working-directory")
+def test_a_working_directory_in_a_value_is_kept_and_a_password_there_is_not() -> None:
+    assert redact({"PWD": "/srv/rooms", "pwd": "hunter2", "DB_PWD": "/srv"}) == {
+        "PWD": "/srv/rooms",
+        "pwd": MASK,
+        "DB_PWD": MASK,
+    }
+    assert find_protected({"PWD": "/srv"}) == "$.PWD"

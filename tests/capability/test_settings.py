@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -35,6 +38,18 @@ def start_with(tmp_path: Path, **environment: str) -> subprocess.CompletedProces
         ("HOST", "192.168.1.5"),
         ("HOST", "example.test"),
         ("CLEANROOM_MAX_TURNS", "0"),
+        ("CLEANROOM_MAX_TURNS", "1001"),
+        ("CLEANROOM_TURN_TIMEOUT_S", "3601"),
+        ("CLEANROOM_COOKIE_DAYS", "401"),
+        ("CLEANROOM_COOKIE_DAYS", "999999999"),
+        ("CLEANROOM_OPEN_TIMEOUT_S", "121"),
+        ("CLEANROOM_IDLE_MINUTES", "1441"),
+        ("API_MAX_BODY_BYTES", "1048576"),
+        ("STREAM_HEARTBEAT_S", "121"),
+        ("LOG_LEVEL", "loud"),
+        ("DJANGO_DEBUG", "perhaps"),
+        ("CAPABILITY_VAR_DIR", "/dev/null/var"),
+        ("CAPABILITY_VAR_DIR", " "),
         ("CLEANROOM_MAX_MESSAGE_BYTES", "16385"),
         ("CLEANROOM_MAX_ROOMS", "65"),
         ("CAPABILITY_MODEL_URL", "ftp://127.0.0.1"),
@@ -48,7 +63,25 @@ def test_a_setting_that_cannot_be_right_stops_the_start_and_is_named(tmp_path: P
     assert name in done.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize(("name", "value"), [("PORT", "0"), ("PORT", "65535"), ("HOST", "::1"), ("HOST", "localhost")])
+@pytest.mark.requirement("settings.bounds")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "0"),
+        ("PORT", "65535"),
+        ("HOST", "::1"),
+        ("HOST", "localhost"),
+        ("CLEANROOM_MAX_TURNS", "1000"),
+        ("CLEANROOM_TURN_TIMEOUT_S", "3600"),
+        ("CLEANROOM_COOKIE_DAYS", "400"),
+        ("CLEANROOM_OPEN_TIMEOUT_S", "120"),
+        ("CLEANROOM_IDLE_MINUTES", "1440"),
+        ("API_MAX_BODY_BYTES", "1048575"),
+        ("STREAM_HEARTBEAT_S", "120"),
+        ("LOG_LEVEL", "debug"),
+        ("DJANGO_DEBUG", "off"),
+    ],
+)
 def test_a_setting_at_its_bound_is_taken(tmp_path: Path, name: str, value: str) -> None:
     assert start_with(tmp_path, **{name: value}).returncode == 0
 
@@ -77,11 +110,84 @@ def test_the_secret_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Pa
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
 
 
-def test_every_setting_of_the_environment_is_in_the_example_file() -> None:
-    import re
+@pytest.mark.requirement("settings.one-line")
+@pytest.mark.parametrize("command", [["dev"], ["check"], ["migrate"], ["no_such_command"], ["help"], []])
+@pytest.mark.parametrize(("name", "value"), [("PORT", "abc"), ("HOST", "0.0.0.0"), ("CLEANROOM_MAX_TURNS", "many")])
+def test_a_wrong_setting_is_one_line_for_every_command(
+    tmp_path: Path, command: list[str], name: str, value: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", *command],
+        cwd=PROJECT,
+        env=os.environ | {"CAPABILITY_VAR_DIR": str(tmp_path), name: value},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert done.returncode == 1
+    (line,) = (done.stdout + done.stderr).splitlines()
+    assert line.startswith(f"Configuration error: {name} must be ")
 
+
+@pytest.mark.requirement("settings.example")
+def test_the_example_file_can_be_used_with_every_line_in_force(tmp_path: Path) -> None:
+    """In a project of its own, which holds nothing but the settings and the file."""
+    (tmp_path / "capability").mkdir()
+    shutil.copy(PROJECT / "capability" / "settings.py", tmp_path / "capability")
+    example = (PROJECT / ".env.example").read_text()
+    (tmp_path / ".env").write_text(re.sub(r"^# (?=[A-Z_]+=)", "", example, flags=re.MULTILINE))
+    assert settings_of(tmp_path) == {
+        "PORT": 4184,
+        "VAR_DIR": str(tmp_path / "var"),
+        "CODEX_BIN": str(tmp_path / "node_modules/.bin/codex"),
+        "CODEX_LOGIN_HOME": str(Path("~/.codex").expanduser()),
+        "API_MAX_BODY_BYTES": 65_536,
+        "MODEL_LABEL": "",
+    }
+
+
+@pytest.mark.requirement("settings.example")
+def test_a_comment_behind_a_value_is_no_part_of_it(tmp_path: Path) -> None:
+    (tmp_path / "capability").mkdir()
+    shutil.copy(PROJECT / "capability" / "settings.py", tmp_path / "capability")
+    lines = (
+        "PORT=4292   # where it listens",
+        "CAPABILITY_VAR_DIR=var/three   # databases",
+        "CAPABILITY_MODEL_LABEL='Our # model'  # its name",
+        "CODEX_BIN=codex#2",
+        "CODEX_HOME=/nowhere\t# tab",
+    )
+    (tmp_path / ".env").write_text("\n".join(lines))
+    assert settings_of(tmp_path) == {
+        "PORT": 4292,
+        "VAR_DIR": str(tmp_path / "var" / "three"),
+        "CODEX_BIN": "codex#2",
+        "CODEX_LOGIN_HOME": "/nowhere",
+        "API_MAX_BODY_BYTES": 65_536,
+        "MODEL_LABEL": "Our # model",
+    }
+
+
+def settings_of(project: Path) -> dict[str, object]:
+    """Read the settings of a project with no other environment than what a shell needs."""
+    names = ["PORT", "VAR_DIR", "CODEX_BIN", "CODEX_LOGIN_HOME", "API_MAX_BODY_BYTES", "MODEL_LABEL"]
+    script = f"import json, settings; print(json.dumps({{n: getattr(settings, n) for n in {names}}}, default=str))"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=project / "capability",
+        env={name: os.environ[name] for name in ("PATH", "HOME")},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert done.returncode == 0, done.stderr
+    read: dict[str, object] = json.loads(done.stdout)
+    return read
+
+
+def test_every_setting_of_the_environment_is_in_the_example_file() -> None:
     source = (PROJECT / "capability" / "settings.py").read_text()
-    named = set(re.findall(r'env(?:_int|_path|_url|_loopback|\.str|\.bool)\(\s*"([A-Z_]+)"', source))
+    named = set(re.findall(r'env(?:_[a-z_]+|\.str)\(\s*"([A-Z_]+)"', source))
     example = (PROJECT / ".env.example").read_text()
     assert {name for name in named if f"{name}=" not in example} == set()
     assert len(named) > 15
