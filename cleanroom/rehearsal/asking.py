@@ -24,8 +24,8 @@ def ask_question(clause: Clause, memory: Memory) -> Plan:
     if clause.options:
         question["options"] = numbered(clause.options, "o", "label")
     elif prompt in OPEN_QUESTIONS:
-        question |= {"options": numbered(WAYS_ON, "o", "label"), "required": False}
-        questions.append({"id": "q2", "prompt": "Or in your own words", "required": False})
+        question["options"] = numbered(WAYS_ON, "o", "label")
+        questions.append({"id": "q2", "prompt": "Anything to add, in your own words", "required": False})
     payload = {"questions": questions, "submitLabel": "Submit answers"}
     return (yield from ask(memory, kind="questions", title="A question for you", prompt=prompt, payload=payload))
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cleanroom.rehearsal import asking, plans, tools
+from cleanroom.rehearsal import asking, memories, plans, tools
 from cleanroom.rehearsal.reply import Memory, Plan
 from cleanroom.rehearsal.words import Clause
 
@@ -15,6 +15,8 @@ GAP = r"[^.;:!?\n]{0,50}?"  # words of one clause between a verb and its object
 WORK = r"(?:issue|task|ticket|assignment|context)"
 LOOK = r"(?:read|look at|check|open|show|review|describe|summari[sz]e|inspect)"
 PAPER = r"(?:documents?|docs?|plan|spec|specification|brief|outline|report|memo|notes)"
+PART = r"(?:section|chapter|paragraph)"
+ADD_PART = rf"\s+(?:(?:and|by|to)\s+)?add(?:ing)?\b{GAP}\b{PART}\b"
 NOTE = r"(?:status|progress|comment|update|note)\b(?!\s+(?:document|doc|page|report)\b)"
 
 
@@ -161,7 +163,7 @@ INTENTS: tuple[Intent, ...] = (
     row(
         "revise_document",
         "revise a document",
-        rf"\b(?:revise|update|edit|change|extend|improve|rewrite|append)\b{GAP}\b{PAPER}\b",
+        rf"(?:\b(?:revise|update|edit|change|extend|improve|rewrite|append)\b{GAP}\b{PAPER}\b(?:{ADD_PART})?|\badd\b{GAP}\b{PART}\b)",
         plans.revise_document,
         "Revise the Launch plan: and test it",
     ),
@@ -273,10 +275,10 @@ INTENTS: tuple[Intent, ...] = (
     # Only words.
     row(
         "recall",
-        "say what I recorded",
+        "say what I did",
         rf"\bwhat\b{GAP}\b(?:record(?:ed)?|just (?:do|did|said?)|did you (?:do|say|write))\b",
-        plans.recall,
-        "What did you record?",
+        memories.recall,
+        "What did you do?",
     ),
     row(
         "count",

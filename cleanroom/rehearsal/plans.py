@@ -10,7 +10,7 @@ import re
 from collections.abc import Generator, Mapping
 from typing import Any
 
-from cleanroom.rehearsal.phrasing import subject_of
+from cleanroom.rehearsal.phrasing import capital, subject_of
 from cleanroom.rehearsal.prose import (
     as_json,
     as_quote,
@@ -21,12 +21,19 @@ from cleanroom.rehearsal.prose import (
     status_sentence,
 )
 from cleanroom.rehearsal.reply import Call, Memory, Plan, Said, one
-from cleanroom.rehearsal.words import Clause, in_words, one_sentence, shortened, slug
+from cleanroom.rehearsal.words import Clause, one_sentence, shortened, slug
 
 PAPERS = ("plan", "spec", "specification", "brief", "outline", "report", "memo", "notes")
 NO_TITLE_WORDS = (
     "a an the my our your this that me us some short brief long quick simple small new first good proper write draft "
     "create make start add of for as and with"
+)
+
+
+SECTION = re.compile(
+    r"\badd(?:ing)?\s+(?:\w+\s+){0,3}?(?:section|chapter|paragraph)\s+(?:(?:about|on|for|called|named|titled)\s+)"
+    r"(?P<topic>[^.:;?!\n]+?)(?:\s+to\s+(?:the|my|our|your)\b[^.:;\n]*)?(?:\s*:\s*(?P<words>.+))?\s*[.?!]?\s*$",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -151,9 +158,7 @@ def write_document(clause: Clause, memory: Memory) -> Plan:
 def document_body(clause: Clause, task: Mapping[str, Any]) -> str:
     """Return a text for a document that the person left to us: a plan of the issue, or what the issue says."""
     identifier, title = str(task.get("identifier", "This issue")), str(task.get("title", "the issue"))
-    about = (
-        "" if re.match(r"(?:this|the|our|my) (?:issue|task|ticket)\b", clause.about, re.IGNORECASE) else clause.about
-    )
+    about = topic_of(clause)
     if document_word(clause) != "plan":
         return (f"About {about}. " if about else "") + describe_task(task)
     goal = about or f"“{title}”"
@@ -175,10 +180,21 @@ def revise_document(clause: Clause, memory: Memory) -> Plan:
     read = yield from one(Call(name="read_document", arguments={"key": str(found.get("key"))}))
     if not read.ok:
         return Said(text=refused(read))
-    title, added = str(found.get("title", "Notes")), clause.exact or one_sentence(clause.tail) or "Revised."
+    title = str(found.get("title", "Notes"))
+    added = new_section(clause) or clause.exact or one_sentence(clause.tail) or "Revised."
     replaced = "replace" in clause.text.lower() or "rewrite" in clause.text.lower()
     body = f"{added}\n" if replaced else f"{revision_body(read.value).rstrip()}\n\n{added}\n"
     return (yield from save_document(found, title=title, body=body, why="revised"))
+
+
+def new_section(clause: Clause) -> str:
+    """Return a headed section when the person asks for one: `add a section about risks: we may be late`."""
+    match = SECTION.search(clause.text)
+    if not match:
+        return ""
+    heading = capital(match["topic"].strip(" ,"))
+    words = one_sentence(match["words"] or "") or "To be filled in: nothing has been said about this yet."
+    return f"## {heading}\n\n{words}"
 
 
 def save_document(
@@ -228,11 +244,20 @@ def document_word(clause: Clause) -> str:
 
 
 def document_title(clause: Clause) -> str:
-    """Return a title for a document without a name: its kind and the word before it, as in `Project plan`."""
+    """Return a title for a document without a name: `Project plan`, or `Notes about the risks`."""
     kind = document_word(clause)
     before = re.search(rf"(\w+) {kind}\b", clause.text, re.IGNORECASE)
     adjective = before[1].lower() if before and before[1].lower() not in NO_TITLE_WORDS.split() else ""
-    return f"{adjective} {kind}".strip().capitalize()
+    topic = topic_of(clause)
+    return f"{adjective} {kind}".strip().capitalize() + (f" about {topic}" if topic and not adjective else "")
+
+
+def topic_of(clause: Clause) -> str:
+    """Return what a document is to be about; empty when that is the issue itself, or not said."""
+    topic = clause.about
+    return (
+        "" if not topic or re.match(r"(?:this|the|our|my|it)\b(?: (?:issue|task|ticket)\b|$)", topic, re.I) else topic
+    )
 
 
 # ---------------------------------------------------------------- dispositions, tasks, wakes, deliverables
@@ -294,21 +319,3 @@ def say_unreadable(clause: Clause, memory: Memory, *, name: str) -> Plan:
     """Call nothing: the arguments that the person gave cannot be read, and none are guessed."""
     yield from ()
     return Said(text=f"I could not read the JSON after `{name}` as an object, so I called nothing.")
-
-
-def recall(clause: Clause, memory: Memory) -> Plan:
-    """Answer from the conversation alone: what was recorded in earlier turns of this thread."""
-    yield from ()
-    recorded = [
-        str(result.arguments["body"])
-        for exchange in memory.earlier
-        for result in exchange.results
-        if result.name in ("report_progress", "answer_status_question") and result.ok and "body" in result.arguments
-    ]
-    asked = [exchange.text for exchange in memory.earlier if exchange.answer is None]
-    parts = [f"I recorded:\n\n{as_quote(recorded[-1])}" if recorded else "I have recorded no status in this chat yet."]
-    if asked:
-        parts.append(
-            f"Before this message you asked me {in_words([f'“{shortened(text, limit=80)}”' for text in asked[-3:]])}."
-        )
-    return Said(text="\n\n".join(parts))

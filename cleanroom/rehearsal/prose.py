@@ -77,8 +77,10 @@ def status_sentence(task: Mapping[str, Any]) -> str:
 def revision_note(result: Result) -> str:
     """Say at which state revision a change stands, and when it had been made before."""
     revision = result.value.get("stateRevision", result.data.get("stateRevision"))
-    where = f" (state revision {revision})" if revision is not None else ""
-    return where + (" It had been recorded before, so nothing was added." if is_duplicate(result) else "")
+    notes = [f"state revision {revision}"] if revision is not None else []
+    if is_duplicate(result):
+        notes.append("recorded before, so nothing was added")
+    return f" ({'; '.join(notes)})" if notes else ""
 
 
 def is_duplicate(result: Result) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from cleanroom.rehearsal.intents import INTENTS
 from cleanroom.rehearsal.prose import as_quote
@@ -38,11 +39,19 @@ def small_talk(text: str) -> str:
         return help_text()
     if GREETING.search(text):
         return f"Hello! {WHO} I can work this issue with real tools. {suggestion()}"
+    if is_foreign(text):
+        return f"{WHO} My rules match English words only, so I could not read your message. {suggestion()}"
     words = len(text.split())
     return (
         f"{WHO} You wrote {words} word{'' if words == 1 else 's'}:\n\n{as_quote(shortened(text, limit=300))}\n\n"
         f"I found nothing in it that my rules know how to do. {suggestion()}"
     )
+
+
+def is_foreign(text: str) -> bool:
+    """Say whether most letters of a text belong to another script than the Latin one."""
+    letters = [letter for letter in text if letter.isalpha()]
+    return 2 * sum(not unicodedata.name(letter, "").startswith("LATIN") for letter in letters) > len(letters)
 
 
 def is_small_talk(text: str) -> bool:

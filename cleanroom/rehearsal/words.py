@@ -20,7 +20,7 @@ NAMED = re.compile(
     rf"\b(?:called|named|titled|with the (?:title|name|key))\s+(?P<name>\w[\w.-]*(?: (?!{LEADS_ON})\w[\w.-]*)*)",
     re.IGNORECASE,
 )
-ABOUT = re.compile(r"\b(?:about|on|for)\s+(?P<words>[^.;:\n]+)", re.IGNORECASE)
+ABOUT = re.compile(r"\b(?:about|on|for)\s+(?P<words>[^.;:?!\n]+)", re.IGNORECASE)
 TURNED = {"i": "you", "me": "you", "my": "your", "mine": "yours", "am": "are"}
 TURNED |= {"you are": "I am", "you": "I", "your": "my", "yourself": "myself", "myself": "yourself"}
 TURNING = re.compile(
