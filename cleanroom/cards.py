@@ -15,7 +15,7 @@ from mockcore.port import Applied
 Entity = Mapping[str, Any]
 Item = dict[str, Any]
 
-EXCERPT_CHARS = 400
+EXCERPT_CHARS = 20_000  # the whole text of nearly every document; the page folds a long one
 APPROVAL_PROMPTS = {
     "pending": "The agent asks for your approval. Only you can decide it.",
     "approved": "You approved this.",
@@ -206,10 +206,18 @@ def _documents(made: Made) -> list[Item]:
                 author=made.actor,
                 revisionFrom=newest["revision"] - 1 or None,
                 revisionTo=newest["revision"],
-                excerpt=newest["body"][:EXCERPT_CHARS],
+                excerpt=clipped(newest["body"]),
             )
         )
     return items
+
+
+def clipped(body: str) -> str:
+    """Return a document's text, or its beginning with a last line that says how much is left out."""
+    if len(body) <= EXCERPT_CHARS:
+        return body
+    shown = body[: EXCERPT_CHARS - 100]
+    return f"{shown}…\n\n*{len(body) - len(shown):,} more characters are kept in the mock company.*"
 
 
 def _deliverables(made: Made) -> list[Item]:

@@ -59,9 +59,18 @@ def new_message_id() -> str:
     return f"message-{secrets.token_hex(8)}"
 
 
-def submitted(*, ordinal: int, message_id: str, text: str, redacted: bool, hidden: bool) -> Draft:
-    """Return the event of an admitted turn."""
-    payload = {"ordinal": ordinal, "messageId": message_id, "text": text, "redacted": redacted, "hidden": hidden}
+def submitted(
+    *, ordinal: int, message_id: str, text: str, redacted: bool, hidden: bool, recorded: bool = False
+) -> Draft:
+    """Return the event of an admitted turn; `recorded` says that its message is a comment on the issue as well."""
+    payload = {
+        "ordinal": ordinal,
+        "messageId": message_id,
+        "text": text,
+        "redacted": redacted,
+        "hidden": hidden,
+        "recorded": recorded,
+    }
     return Draft(type="turn.submitted", payload=payload, turn_id=turn_alias(ordinal))
 
 

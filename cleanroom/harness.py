@@ -183,7 +183,7 @@ class WorkspaceUnavailableError(HarnessUnavailableError):
 
 
 class LoginRequiredError(HarnessUnavailableError):
-    """Codex is not logged in. Run `codex login` in a terminal, or set CAPABILITY_MODEL_URL; then try again."""
+    """Codex has no login, and CAPABILITY_MODEL_URL names no other model."""
 
     code = "codex_login_required"
 

@@ -1,7 +1,10 @@
 """The address of the page; everything after `#` is the browser's business."""
 
 from django.urls import path
+from django.views.generic import RedirectView
 
 from cleanroom import pages
 
-urlpatterns = [path("", pages.chat, name="chat")]
+TO_THE_CHAT = RedirectView.as_view(url="/#/chat")  # as people type it
+
+urlpatterns = [path("", pages.chat, name="chat"), path("chat", TO_THE_CHAT), path("chat/", TO_THE_CHAT)]

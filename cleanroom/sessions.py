@@ -7,7 +7,8 @@ refusal changes nothing. Source: clean-room seed, "Session lifecycle"; design se
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db import DatabaseError, transaction
 
@@ -92,14 +93,16 @@ def _admit(session: ChatSession, text: str, client_message_id: str) -> tuple[Sen
         raise TurnLimitReached(f"This chat has used its {bounds.turns} turns. Start a New chat to go on.")
     session.turn_count += 1
     rows.update(session, ["turn_count"])
-    superseded, delivered = _board_comment(room, ordinal, message_id, text)
-    shown = redact_text(text)
-    drafts = [submitted(ordinal=ordinal, message_id=message_id, text=shown, redacted=shown != text, hidden=False)]
-    drafts += [Draft(type="interaction.response.resolved", payload={"card": card}) for card in superseded]
-    if delivered:
-        drafts[-1] = replace(
-            drafts[-1], payload={**drafts[-1].payload, "records": delivered}, turn_id=turn_alias(ordinal)
-        )
+    comment, shown = _board_comment(room, ordinal, message_id, text), redact_text(text)
+    said = submitted(
+        ordinal=ordinal,
+        message_id=message_id,
+        text=shown,
+        redacted=shown != text,
+        hidden=False,
+        recorded=comment is not None,
+    )
+    drafts = [said, *(comment.drafts(room, ordinal) if comment else ())]
     cursor = record.append(session_id=session.public_id, drafts=drafts)
     add_turn(
         session,
@@ -109,19 +112,37 @@ def _admit(session: ChatSession, text: str, client_message_id: str) -> tuple[Sen
         cursor=cursor,
         client_message_id=client_message_id,
     )
-    settled = tuple(card["interactionId"] for card in superseded)
+    settled = tuple(card["interactionId"] for card in comment.closed) if comment else ()
     handing = Handing(room=room, ordinal=ordinal, message_id=message_id, text=text, settled=settled)
     return Sent(session_id=session.public_id, ordinal=ordinal, cursor=cursor), handing
 
 
-def _board_comment(room: Room, ordinal: int, message_id: str, text: str) -> tuple[list[cards.Item], list[cards.Item]]:
+@dataclass(frozen=True, kw_only=True)
+class BoardComment:
+    """What a message recorded on the issue brought about: cards that it closed, wakes that it delivered."""
+
+    closed: list[cards.Item]
+    delivered: list[cards.Item]
+
+    def drafts(self, room: Room, ordinal: int) -> list[Draft]:
+        """Return the events that show it: each card as it is now, and the header, which it may have moved."""
+        payloads: list[dict[str, Any]] = [{"card": card} for card in self.closed]
+        drafts = [Draft(type="interaction.response.resolved", payload=payload) for payload in payloads]
+        if self.delivered and drafts:
+            payload = {**payloads[-1], "records": self.delivered}
+            drafts[-1] = replace(drafts[-1], payload=payload, turn_id=turn_alias(ordinal))
+        header = {"issue": rooms.issue_header(room.port(), room)}
+        return [*drafts, Draft(type="issue.status.decision.applied", payload=header)]
+
+
+def _board_comment(room: Room, ordinal: int, message_id: str, text: str) -> BoardComment | None:
     """A message while a card waits is a board comment on the issue; it supersedes the interactions that wait.
 
-    Returns the cards that it closed, and the wakes that this delivered.
+    Returns None when no card waited and nothing was recorded.
     """
     pending = frozenset(toolcalls.pending_ids(room))
     if not pending:
-        return [], []
+        return None
     envelope = Envelope(
         run_id=room.run_id,
         idempotency_key=f"board-comment:{message_id}",
@@ -130,8 +151,9 @@ def _board_comment(room: Room, ordinal: int, message_id: str, text: str) -> tupl
         principal=Principal.BOARD,
     )
     stored = applied(room.port().apply(envelope))
-    closed = toolcalls.settled_cards(room, pending)
-    return closed, toolcalls.wakes_delivered(room, stored) if closed else []
+    return BoardComment(
+        closed=toolcalls.settled_cards(room, pending), delivered=toolcalls.wakes_delivered(room, stored)
+    )
 
 
 # ---------------------------------------------------------------- the agent's process

@@ -197,10 +197,14 @@ class TransitionIllegal(Refusal):
     code = "task_transition_illegal"
 
 
+UNBLOCK = " Unblock it first: set_dependencies without an open blocker does."
+
+
 def step(before: str, after: TaskStatus) -> TaskStatus:
     """Return `after` when the table lets a task move there from `before`; raises `TransitionIllegal` otherwise."""
     if after not in NEXT[TaskStatus(before)]:
-        raise TransitionIllegal(f"a task that is {before} cannot become {after}")
+        way_out = UNBLOCK if before == TaskStatus.BLOCKED else ""
+        raise TransitionIllegal(f"A task that is {before} cannot become {after}.{way_out}")
     return after
 
 

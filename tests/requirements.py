@@ -389,6 +389,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "A lost agent or server is named, the failed message returns, and there is a way on.",
         "design section 12",
     ),
+    "page.document-whole": ("A document is read whole; a long one is folded and unfolds.", "issue 2, the page"),
     "page.draft": ("A draft outlives a refresh, which returns to the same room.", "issue 2, the page"),
     "page.finished": ("A finished issue can be talked about and offers a new chat.", "design section 12"),
     "page.frame-cost": ("A piece of text redraws its own block and nothing else.", "design section 11, frame cost"),
@@ -432,6 +433,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "page.stream": ("Prose streams as sanitized markdown under a header that sums the turn up.", "issue 2, the page"),
     "page.stream.reconnect": ("A line cut again and again leaves every text whole and once.", "design section 7"),
     "page.tabs": ("Two tabs stay in step, and each may follow the other to a new room.", "issue 2, the page"),
+    "page.turn-limit": ("Turns are numbered as they count, and the end of a chat is announced.", "issue 2, the page"),
     "page.unavailable": (
         "What cannot start is named with what to do and Try again, and nothing else is drawn.",
         "seed, live only",

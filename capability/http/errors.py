@@ -115,7 +115,7 @@ def refused(refusal: Refusal) -> dict[str, Any]:
 def answer(error: Exception, context: dict[str, Any]) -> Response:
     """Return the answer to an exception that a DRF view raised. It is DRF's `EXCEPTION_HANDLER`."""
     if isinstance(error, Refusal):
-        return Response(refused(error), status=status_of(error.code))
+        return _refusal(error, context)
     for kind, code, message in FRAMEWORK:
         if isinstance(error, kind):
             return Response({"error": code, "message": message}, status=status_of(code))
@@ -133,6 +133,15 @@ def is_busy(error: BaseException) -> bool:
     if getattr(cause, "sqlstate", None) in BUSY_SQLSTATES:
         return True
     return getattr(cause, "sqlite_errorname", "").startswith(BUSY_SQLITE) or "database is locked" in str(error)
+
+
+def _refusal(error: Refusal, context: dict[str, Any]) -> Response:
+    """Answer a refusal. When the outside world failed the operator reads why in the log, in place of a bare status."""
+    response = Response(refused(error), status=status_of(error.code))
+    if response.status_code >= 500:
+        logger.error("%s %s: %s", context["request"].path, error.code, error.message)
+        response._has_been_logged = True  # type: ignore[attr-defined]  # Django's own line names the status alone
+    return response
 
 
 def unexpected(error: BaseException | None) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def ask(memory: Memory, *, kind: str, title: str, prompt: str, payload: Mapping[
 def request_approval(clause: Clause, memory: Memory) -> Plan:
     """Ask for the board's decision; the subject is the kind of approval as well, since the card is headed by it."""
     subject = subject_of(clause) or "The next step on this issue"
-    payload = {"title": subject, "summary": one_sentence(f"The board is asked to approve: {subject}")}
+    payload = {"title": subject, "summary": "Asked for in the chat; nothing is done before you decide."}
     asked = yield from one(Call(name="request_approval", arguments={"approvalType": subject, "payload": payload}))
     if not asked.ok:
         return Said(text=refused(asked))

@@ -8,7 +8,7 @@ import signal
 import sys
 import uuid
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from django.conf import settings
@@ -53,6 +53,8 @@ def own_directory(purpose: str) -> Iterator[Path]:
         yield made
     finally:
         remove_tree(path=made)
+        with suppress(OSError):
+            folder.rmdir()  # unless another run is in it
 
 
 async def start(*, var: Path, log: Path, environment: Mapping[str, str]) -> asyncio.subprocess.Process:

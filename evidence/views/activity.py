@@ -17,7 +17,7 @@ from evidence.views.text import CHUNK_CHARS, LABEL_CHARS, chunks, clamp, label, 
 
 DELTA_CHARS = CHUNK_CHARS  # a longer piece is not streamed: it would come in parts, and only whole items may do so
 THOUGHTS_WITHHELD = "Chain of thought is withheld."
-OUTPUT_WITHHELD = "Command output is withheld."
+OUTPUT_WITHHELD = "The agent sees the output; it is not stored here."
 STATUS = {EventType.ITEM_STARTED: "running", EventType.ITEM_COMPLETED: "complete", EventType.ITEM_FAILED: "failed"}
 BAD_STATUS = frozenset({"failed", "declined"})
 PLAIN_TOOLS = {
@@ -100,7 +100,7 @@ def _plan(event: Event) -> list[Op]:
 def _command(event: Event) -> list[Op]:
     facts = event.payload
     preview = long_text(facts.get("command"))
-    details = [{"label": "Command", "value": preview}] if len(preview) > LABEL_CHARS or "\n" in preview else []
+    details = [{"label": "Command", "value": preview}] if preview else []
     exit_code, duration = number(facts.get("exitCode")), number(facts.get("durationMs"))
     if exit_code is not None:
         details.append({"label": "Exit code", "value": str(exit_code)})

@@ -131,7 +131,8 @@ def progress_item(
     }
 
 
-def user_message(*, item_id: str, at: str, body: str, redacted: Any) -> Item:
+def user_message(*, item_id: str, at: str, body: str, redacted: Any, recorded: Any = False) -> Item:
+    """Return what a person wrote. `recorded`: it stands on the issue too, as a comment of the board."""
     return {
         "id": item_id,
         "kind": "user_message",
@@ -139,6 +140,7 @@ def user_message(*, item_id: str, at: str, body: str, redacted: Any) -> Item:
         "author": "Board user",
         "body": body,
         "redacted": flag(redacted),
+        "recorded": flag(recorded),
     }
 
 

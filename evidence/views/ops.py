@@ -120,7 +120,9 @@ def _turn_submitted(event: Event) -> list[Op]:
         text = facts.get("text")
         body = text if isinstance(text, str) else ""
         item_id = code(facts.get("messageId")) or f"message-{event.number}"
-        item = user_message(item_id=item_id, at=event.at, body="", redacted=facts.get("redacted"))
+        item = user_message(
+            item_id=item_id, at=event.at, body="", redacted=facts.get("redacted"), recorded=facts.get("recorded")
+        )
         ops += activity.whole_text(event, item, body)
     return ops
 

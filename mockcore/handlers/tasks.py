@@ -31,7 +31,9 @@ def finish_task(scene: Scene, command: FinishTask) -> None:
     summary = text_in(command.summary, name="summary")
     after = step(task.status, TaskStatus.DONE)
     if waiting_for := dependencies.open_blockers(scene.work, task):
-        raise RuleViolation(f"the task still waits for {', '.join(waiting_for)}")
+        raise RuleViolation(
+            f"The task still waits for {', '.join(waiting_for)}. Finish that first, or change it with set_dependencies."
+        )
     comments.say(scene, summary)
     close(scene, status=after)
 

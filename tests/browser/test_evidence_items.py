@@ -271,3 +271,82 @@ def test_a_pending_card_returns_with_its_id_after_a_reload(chat: ThreadPage, ser
     chat.page.reload()
     expect(card).to_have_attribute("data-interaction", "questions-1")
     chat.is_in("waiting")
+
+
+def add_document(server: RoomServer, text: str, **facts: Any) -> None:
+    document = {"documentKey": "plan", "title": "Project plan", "author": "Mock Agent", "revisionTo": 1}
+    server.room.item(1, "r1", "document", **{"revisionFrom": None, "excerpt": text, **document, **facts})
+
+
+@pytest.mark.requirement("page.document-whole")
+def test_a_short_document_is_read_whole_without_a_button(chat: ThreadPage, server: RoomServer) -> None:
+    server.room.submit("go")
+    add_document(server, "# Goals\n\n" + "\n".join(f"{n}. step {n}" for n in range(1, 11)))
+    shown = chat.page.locator("[data-kind=document]")
+    expect(shown).to_contain_text("step 10")
+    expect(shown.get_by_role("button")).to_have_count(0)
+    assert shown.locator(".excerpt").evaluate("e => getComputedStyle(e).maskImage") == "none"
+
+
+@pytest.mark.requirement("page.document-whole")
+def test_a_long_document_is_folded_and_unfolds_by_keyboard(chat: ThreadPage, server: RoomServer) -> None:
+    server.room.submit("go")
+    add_document(server, "\n\n".join(f"Paragraph {n}." for n in range(1, 60)), revisionFrom=1, revisionTo=2)
+    shown = chat.page.locator("[data-kind=document]")
+    button = shown.get_by_role("button", name="Show all of Project plan")
+    expect(button).to_have_attribute("aria-expanded", "false")
+    folded = shown.evaluate("e => e.offsetHeight")
+    assert folded < 500
+    button.focus()
+    chat.page.keyboard.press("Enter")
+    less = shown.get_by_role("button", name="Show less of Project plan")
+    expect(less).to_have_attribute("aria-expanded", "true")
+    expect(less).to_be_focused()
+    assert shown.evaluate("e => e.offsetHeight") > 3 * folded
+    chat.page.keyboard.press("Enter")
+    expect(button).to_have_attribute("aria-expanded", "false")
+
+
+@pytest.mark.requirement("page.items")
+def test_a_command_that_ran_says_how_it_ended_and_is_read_whole(chat: ThreadPage, server: RoomServer) -> None:
+    server.room.submit("go")
+    command = "echo " + " ".join(f"word-{n}" for n in range(80))
+    details = [{"label": "Command", "value": command}, {"label": "Exit code", "value": "6"}]
+    withheld = "The agent sees the output; it is not stored here."
+    facts = {"activity": "command", "label": "Shell command", "summary": command[:239] + "…", "withheld": withheld}
+    server.room.item(1, "i1", "progress_activity", status="failed", details=details, **facts)
+    strip = chat.page.locator("[data-kind=progress_activity]")
+    expect(strip.locator("summary")).to_contain_text("Exited with code 6")
+    expect(strip).not_to_contain_text("Did not finish")
+    strip.locator("summary").click()
+    expect(strip.get_by_text(command, exact=True)).to_be_visible()
+    expect(strip.get_by_text(withheld)).to_be_visible()
+
+
+@pytest.mark.requirement("page.cards")
+def test_a_card_cannot_be_sent_with_nothing_in_it(chat: ThreadPage, server: RoomServer, card: Locator) -> None:
+    optional = [{"id": "q1", "prompt": "A wish", "control": "text", "options": [], "required": False}]
+    ask(server, "questions", {"questions": optional, "submitLabel": "Submit answers"})
+    submit = card.get_by_role("button", name="Submit answers")
+    expect(submit).to_be_disabled()
+    card.get_by_label("A wish").fill("none")
+    expect(submit).to_be_enabled()
+
+
+@pytest.mark.requirement("page.items")
+def test_a_message_that_became_a_comment_says_so(chat: ThreadPage, server: RoomServer) -> None:
+    server.room.submit("go")
+    server.room.item(1, "m2", "user_message", author="Board user", body="Never mind", redacted=False, recorded=True)
+    expect(chat.people.first).not_to_contain_text("Recorded to mock thread")
+    expect(chat.people.last).to_contain_text("Recorded to mock thread")
+
+
+@pytest.mark.requirement("page.cards")
+def test_the_composer_leads_to_the_card_that_waits(chat: ThreadPage, server: RoomServer, card: Locator) -> None:
+    ask(server, "confirmation", {"acceptLabel": "Yes", "rejectLabel": "No", "requireRejectReason": False})
+    server.room.submit("talk")
+    server.room.item(2, "i2", "agent_message", author="Codex", body="\n\n".join(["Long."] * 80), streaming=False)
+    server.room.settle(2)
+    chat.button("Go to the card").click()
+    expect(card).to_be_focused()
+    expect(card).to_be_in_viewport()

@@ -221,6 +221,12 @@ def test_without_a_login_the_page_names_the_cause_and_draws_nothing_else(
     error = page.get_by_test_id("surface-error")
     expect(error).to_contain_text("Codex is not logged in", timeout=TURN_MS)
     expect(error).to_contain_text("codex_login_required")
+    expect(error.get_by_text("node_modules/.bin/codex login", exact=True)).to_have_count(1)
+    expect(error).to_contain_text("make demo")
+    expect(error).not_to_contain_text("`")
+    log = server.log.read_text()
+    assert "codex_login_required: Codex has no login" in log
+    assert "Service Unavailable" not in log
     expect(page.get_by_role("button")).to_have_text(["Try again"])
     expect(ThreadPage(page).composer).to_have_count(0)
     page.get_by_test_id("surface-error-retry").click()

@@ -164,7 +164,8 @@ def test_when_the_agent_dies_the_message_returns_and_try_again_sends_nothing(
     server.room.settle(1, state="failed", error=error)
     server.room.emit({"op": "head", "set": {"connection": CODEX_GONE}})
     banner = chat.page.get_by_test_id("reconnect-banner")
-    expect(banner).to_contain_text("Codex ended unexpectedly.")
+    expect(chat.turns.last).to_contain_text("Codex ended unexpectedly.")
+    expect(banner).to_contain_text("The agent is not running.")  # the thread has said why
     chat.is_in("unavailable")
     expect(chat.field).to_have_value("do it")
     expect(chat.send_button).to_be_enabled()
@@ -239,3 +240,60 @@ def test_a_finished_issue_can_still_be_talked_about_and_offers_a_new_chat(chat: 
     chat.is_in("ready")
     notice.get_by_role("button", name="New chat").click()
     expect(chat.page.get_by_test_id("room-chip")).to_have_text("Clean room 00000002")
+
+
+@pytest.mark.requirement("page.refusal")
+def test_a_new_chat_that_failed_can_be_asked_for_again_or_left_be(chat: ThreadPage, server: RoomServer) -> None:
+    server.refuse("new_chat", 503, "runnerd_unavailable", "runnerd could not be started.")
+    chat.button("New chat").click()
+    chat.button("Back to your room").click()
+    chat.ready()
+    assert chat.remembered_room() == "session-1"
+    server.refuse("new_chat", 503, "runnerd_unavailable", "runnerd could not be started.")
+    chat.button("New chat").click()
+    chat.button("Try again").click()
+    chat.ready()
+    assert chat.remembered_room() == "session-2"
+
+
+@pytest.mark.requirement("page.turn-limit")
+def test_the_last_turns_are_announced_and_after_them_only_a_new_chat_is_left(
+    chat: ThreadPage, server: RoomServer
+) -> None:
+    left = chat.page.get_by_test_id("turns-left")
+    for number in range(1, 25):
+        server.room.submit(f"message {number}")
+        server.room.settle(number)
+        if number == 20:
+            expect(left).to_have_count(0)
+        if number == 22:
+            expect(left).to_have_text("2 turns left")
+        if number == 23:
+            expect(left).to_have_text("Last turn of this chat")
+    expect(left).to_have_text("No turns left in this chat.")
+    chat.field.fill("one more")
+    expect(chat.send_button).to_be_disabled()
+    expect(chat.turns.last.get_by_role("heading")).to_have_text("Turn 24")
+    chat.page.get_by_test_id("limit-new-chat").click()
+    chat.ready()
+    expect(chat.field).to_have_value("one more")
+
+
+@pytest.mark.requirement("page.turn-limit")
+def test_turns_are_numbered_by_messages(chat: ThreadPage, server: RoomServer) -> None:
+    server.room.submit("one")
+    server.room.settle(1)
+    server.room.turns += 1
+    server.room.turn(2, state="running")
+    server.room.item(2, "i2", "agent_message", author="Codex", body="Thank you.", streaming=False)
+    server.room.settle(2)
+    server.room.submit("two")
+    headings = chat.turns.get_by_role("heading", level=2)
+    expect(headings).to_have_text(["Turn 1", "After your answer", "Turn 2"])
+
+
+@pytest.mark.requirement("page.blank")
+def test_an_example_never_costs_what_was_typed(chat: ThreadPage) -> None:
+    chat.field.fill("My own words")
+    chat.page.locator(".example").first.click()
+    expect(chat.field).to_have_value(re.compile("^My own words\n\n.+"))

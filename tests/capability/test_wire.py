@@ -264,3 +264,21 @@ async def test_the_policy_works_in_an_async_chain() -> None:
 
     response = await ContentPolicy(later)(AsyncRequestFactory().get("/"))
     assert "script-src" in directives(response)
+
+
+class Broken(Refusal):
+    """The outside world failed."""
+
+    code = "codex_login_required"
+
+
+@pytest.mark.requirement("api.answers")
+def test_the_log_says_why_the_outside_world_failed_and_keeps_silent_about_a_plain_no(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    context = {"request": RequestFactory().get("/api/x")}
+    response = errors.answer(Broken(), context)
+    assert response.status_code == 503
+    assert caplog.messages == ["/api/x codex_login_required: The outside world failed."]
+    errors.answer(errors.UnknownRoute(), context)
+    assert len(caplog.messages) == 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cleanroom import cards
 from cleanroom.cards import Made, approval_card, interaction_card, interaction_state, records_of, summary_of
 from mockcore.port import Applied
 
@@ -139,3 +140,11 @@ def test_a_deliverable_is_a_reference() -> None:
     artifact = {"id": "artifact-0001", "filename": "report.md", "byteSize": 21}
     (record,) = records_of(made("register_deliverable", {"artifact:artifact-0001": artifact}))
     assert (record["deliverableKind"], record["byteSize"]) == ("reference", 21)
+
+
+@pytest.mark.requirement("page.document-whole")
+def test_a_document_is_shown_whole_and_one_beyond_the_bound_says_how_much_is_left_out() -> None:
+    assert cards.clipped("a" * 20_000) == "a" * 20_000
+    shown = cards.clipped("a" * 20_001)
+    assert len(shown) < 20_000
+    assert shown.endswith("*101 more characters are kept in the mock company.*")

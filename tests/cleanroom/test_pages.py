@@ -69,3 +69,11 @@ def test_the_shell_is_only_read() -> None:
     client = Client(headers={"host": "127.0.0.1"})
     assert client.head("/").status_code == 200
     assert client.post("/").status_code == 405
+
+
+@pytest.mark.requirement("page.route")
+@pytest.mark.parametrize("address", ["/chat", "/chat/"])
+def test_the_address_as_people_type_it_leads_to_the_chat(address: str) -> None:
+    answer = Client(headers={"host": "127.0.0.1"}).get(address)
+    assert (answer.status_code, answer["Location"]) == (302, "/#/chat")
+    assert Client(headers={"host": "elsewhere.test"}).get(address).status_code == 421

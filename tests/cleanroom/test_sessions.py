@@ -289,6 +289,9 @@ def test_a_message_while_a_question_waits_supersedes_it(agents: MemoryDriver, ch
         one for one in history.list_revisions(company_id=chat.company_id) if one.operation == "post_board_comment"
     ]
     assert comment.cause.turn_id == "turn-2"
+    first, second = chat.events("turn.submitted")
+    assert (first.payload["recorded"], second.payload["recorded"]) == (False, True)
+    assert chat.events("issue.status.decision.applied")[-1].turn_id is None
     with pytest.raises(InteractionAlreadyResolved):
         chat.answer(card, "accepted")
 
@@ -298,6 +301,7 @@ def test_a_message_leaves_an_approval_pending(agents: MemoryDriver, chat: Chat) 
     card = asked(agents, chat, "request_approval", APPROVAL)
     chat.talk("Never mind")
     assert entity(chat, f"approval:{card}")["status"] == "pending"
+    assert chat.events("turn.submitted")[-1].payload["recorded"] is True  # nothing was superseded, and it stands there
     assert chat.end_of(chat.answer(card, "approved")).event_type == "turn.completed"
 
 

@@ -158,6 +158,8 @@ def test_a_failed_turn_names_its_error_and_closes_what_was_open():
 def test_a_message_is_shown_with_its_note_and_an_answer_handed_to_the_agent_is_not():
     shown = only_item(submitted(1, text="my key is [REDACTED]", redacted=True))
     assert (shown["kind"], shown["redacted"], shown["author"]) == ("user_message", True, "Board user")
+    assert shown["recorded"] is False
+    assert only_item(submitted(1, text="Never mind", recorded=True))["recorded"] is True
     (turn,) = view_of(submitted(1, text='{"schema": "…"}', hidden=True))["turns"]
     assert turn["items"] == []
 
@@ -224,8 +226,12 @@ def test_command_output_and_chain_of_thought_are_withheld_in_words():
             "item.completed", "turn-1", "item-1", kind="command", command="ls", exitCode=2, durationMs=5, output="OUT"
         )
     )
-    assert command["withheld"] == "Command output is withheld."
-    assert command["details"] == [{"label": "Exit code", "value": "2"}, {"label": "Duration", "value": "5 ms"}]
+    assert command["withheld"] == "The agent sees the output; it is not stored here."
+    assert command["details"] == [
+        {"label": "Command", "value": "ls"},
+        {"label": "Exit code", "value": "2"},
+        {"label": "Duration", "value": "5 ms"},
+    ]
     thought = only_item(runner("item.completed", "turn-1", "item-1", kind="reasoning", text="THOUGHT"))
     assert thought["withheld"] == "Chain of thought is withheld."
     assert "OUT" not in str(command)

@@ -1,7 +1,7 @@
 // What a card still says when it takes no answer any more, and what a message would do to one that waits.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { askedOf } from '../../cleanroom/static/cleanroom/cards/asked.js'
+import { approvedFacts, askedOf, repeatsPrompt } from '../../cleanroom/static/cleanroom/cards/asked.js'
 import { messageWithdraws } from '../../cleanroom/static/cleanroom/composer.js'
 
 const asked = (interactionKind, payload, more = {}) => askedOf({ interactionKind, payload, prompt: 'Please say.', ...more })
@@ -40,4 +40,26 @@ test('a message withdraws a question that waits, and leaves an approval pending'
   assert.equal(messageWithdraws(view(approval)), false)
   assert.equal(messageWithdraws(view(approval, question)), true)
   assert.equal(messageWithdraws(view({ ...question, state: 'answered' })), false)
+})
+
+test('an answered card leaves out the optional questions that were passed over, and others do not', () => {
+  const questions = [{ prompt: 'Please say.' }, { prompt: 'Or in your own words', required: false }, { prompt: 'Why?' }]
+  const answered = { state: 'answered', resolvedSummary: ['Please say. Wait'] }
+  assert.deepEqual(asked('questions', { questions }, answered), [['Asked', 'Why?']])
+  assert.deepEqual(asked('questions', { questions }, { state: 'expired' }), [['Asked', ['Or in your own words', 'Why?']]])
+})
+
+test('an approval says its title once', () => {
+  const details = [
+    { label: 'title', value: 'Hosting' },
+    { label: 'summary', value: 'A year of it' },
+  ]
+  assert.deepEqual(approvedFacts(details, { title: 'hosting' }), [['Summary', 'A year of it']])
+})
+
+test('a question that is the prompt itself is asked once', () => {
+  const item = { interactionKind: 'questions', prompt: 'Which?', payload: { questions: [{ prompt: 'Which?' }] } }
+  assert.equal(repeatsPrompt(item), true)
+  assert.equal(repeatsPrompt({ ...item, prompt: 'Before I begin' }), false)
+  assert.equal(repeatsPrompt({ ...item, interactionKind: 'confirmation' }), false)
 })

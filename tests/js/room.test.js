@@ -85,7 +85,7 @@ test('a message is on its way at once, and arrives once', async () => {
 test('a message that is refused comes back with the reason, and is not sent again', async () => {
   const { room, calls, held } = await sending('hello', refusal('turn_limit', 'This chat used its turns.'))
   assert.equal(room.draft.value, 'hello')
-  assert.equal(room.returned.value, true)
+  assert.equal(room.returned.value, 'refused')
   assert.equal(room.problem.value.code, 'turn_limit')
   assert.equal(room.composerState.value, 'ready')
   assert.equal(held.getItem(`${DRAFT_PREFIX}session-1`), 'hello')
@@ -98,7 +98,7 @@ test('a message whose turn fails comes back to the tab that sent it, before what
   room.write('and then')
   feed(frame(1, failed))
   assert.equal(room.draft.value, 'hello\n\nand then')
-  assert.equal(room.returned.value, true)
+  assert.equal(room.returned.value, 'failed')
 })
 
 test('a turn that failed before its number was known gives its message back too', async () => {
@@ -126,7 +126,7 @@ test('a message that was never confirmed and arrived all the same leaves the com
   room.write('hello\n\nand then')
   feed(submitted)
   assert.equal(room.draft.value, 'and then')
-  assert.equal(room.returned.value, false)
+  assert.equal(room.returned.value, '')
   assert.equal(room.problem.value, null)
   feed(frame(1, failed))
   assert.equal(room.draft.value, 'hello\n\nand then', 'its turn failed: this tab had sent it')
@@ -375,4 +375,65 @@ test('a burst of frames is one story: every frame is folded even when nothing is
     ),
   )
   assert.equal(room.store.turn('turn-1').facts.value.state, 'completed')
+})
+
+test('the turns that messages began are counted, and answers are not', async () => {
+  const few = { ...payload(), limits: { maxTurns: 2, maxMessageBytes: 8192 } }
+  const { room, feed } = await enter([few])
+  assert.equal(room.turnsLeft.value, 2)
+  feed(frame(0, turn(1, { state: 'completed' }), said(1, 'one')))
+  feed(frame(1, turn(2, { state: 'completed' }))) // the agent goes on after an answer
+  assert.equal(room.turnsLeft.value, 1)
+  room.write('two')
+  assert.equal(room.maySend.value, true)
+  feed(frame(2, turn(3, { state: 'completed' }), said(3, 'two')))
+  assert.equal(room.turnsLeft.value, 0)
+  assert.equal(room.maySend.value, false)
+  assert.equal(room.composerState.value, 'ready')
+})
+
+test('a message that the server never confirmed says that it may have arrived', async () => {
+  const { room } = await sending('hello', refusal('network'))
+  assert.equal(room.returned.value, 'unheard')
+})
+
+test('a late refusal of a room that was left touches no card of the next one', async () => {
+  const { room, answers } = await enter()
+  let refuse
+  answers.push(new Promise((_, reject) => (refuse = reject)), payload({ sessionId: 'session-2' }), new Promise(() => {}))
+  const late = room.answer('interaction-0001', 'answered', {})
+  await room.newChat()
+  room.answer('interaction-0001', 'answered', {}) // a card of the same number in the new room
+  refuse(refusal('turn_active'))
+  await late
+  assert.deepEqual(room.answers.problems.value, {})
+  assert.deepEqual([...room.answers.submitting.value], ['interaction-0001'])
+  assert.equal(room.said.value.assertive, '')
+})
+
+test('after a refused New chat it is asked for again, or the room is gone back to', async () => {
+  const { room, calls, answers } = await enter([payload(), refusal('runnerd_unavailable'), payload({ sessionId: 'session-2' })])
+  await room.newChat()
+  assert.equal(room.phase.value, 'failed')
+  assert.equal(room.mayGoBack.value, true)
+  await room.retry()
+  assert.deepEqual(calls.slice(1), [
+    ['newChat', 'session-1'],
+    ['newChat', 'session-1'],
+  ])
+  assert.equal(room.store.head.value.sessionId, 'session-2')
+  answers.push(refusal('codex_unavailable'), payload({ sessionId: 'session-2' }))
+  await room.reset()
+  assert.equal(room.mayGoBack.value, true)
+  await room.start()
+  assert.deepEqual(calls.at(-1), ['open', 'session-2'])
+  assert.equal(room.busy.value, '')
+})
+
+test('an open that failed is tried again, and there is no room to go back to', async () => {
+  const { room, calls } = await enter([refusal('codex_login_required'), payload()])
+  assert.equal(room.mayGoBack.value, false)
+  await room.retry()
+  assert.equal(calls.length, 2)
+  assert.equal(room.phase.value, 'open')
 })

@@ -1,7 +1,7 @@
 // Routes, drafts, words and the rail.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createDrafts, withoutReturned, withReturned } from '../../cleanroom/static/cleanroom/draft.js'
+import { createDrafts, withoutReturned, withReturned, withSuggested } from '../../cleanroom/static/cleanroom/draft.js'
 import { duration, fileSize, turnFacts, visible, words } from '../../cleanroom/static/cleanroom/format.js'
 import { railText } from '../../cleanroom/static/cleanroom/rail.js'
 import { parseRoute } from '../../cleanroom/static/cleanroom/route.js'
@@ -74,6 +74,8 @@ test('durations and turn facts are short words', () => {
   assert.deepEqual(turnFacts(turn), ['12 s', '2 tools', 'stopped by you'])
   assert.deepEqual(turnFacts({ ...turn, stoppedByUser: false, toolCallCount: 1 }), ['12 s', '1 tool', 'stopped'])
   assert.deepEqual(turnFacts({ state: 'failed', durationMs: null, toolCallCount: 0, items: [] }), ['failed'])
+  const failed = { state: 'failed', durationMs: null, at: '2026-01-02T03:04:05.000Z', endedAt: '2026-01-02T03:04:08.000Z' }
+  assert.deepEqual(turnFacts({ ...failed, toolCallCount: 0, items: [] }), ['3 s', 'failed'])
   assert.equal(words('in_progress'), 'In progress')
   assert.deepEqual([1, 21, 2048].map(fileSize), ['1 byte', '21 bytes', '2.0 KB'])
 })
@@ -96,4 +98,10 @@ test('the rail tells the newest safe activity', () => {
   assert.equal(rail(tool, prose), 'Receiving the reply')
   assert.equal(rail(tool, { ...prose, streaming: false }), 'Paperclip tool · report_progress')
   assert.equal(rail({ kind: 'progress_activity', activity: 'thinking', summary: '', label: 'Thinking' }), 'Thinking')
+})
+
+test('a suggestion never costs what was typed', () => {
+  assert.equal(withSuggested('', 'Read this'), 'Read this')
+  assert.equal(withSuggested('mine', 'Read this'), 'mine\n\nRead this')
+  assert.equal(withSuggested('mine\n\nRead this', 'Read this'), 'mine\n\nRead this')
 })

@@ -10,6 +10,7 @@ import { problemOf } from './problems.js'
 export function createAnswers({ post }) {
   const submitting = signal(/** @type {ReadonlySet<string>} */ (new Set()))
   const problems = signal(/** @type {Readonly<Record<string, Shown>>} */ ({}))
+  let generation = 0 // moves with every room: cards of each are numbered from one, so an older answer must touch none
 
   /** @param {string} interactionId */
   function done(interactionId) {
@@ -26,6 +27,7 @@ export function createAnswers({ post }) {
      */
     async send(interactionId, outcome, result) {
       if (submitting.peek().has(interactionId)) return null
+      const mine = generation
       batch(() => {
         submitting.value = new Set([...submitting.peek(), interactionId])
         problems.value = Object.fromEntries(Object.entries(problems.peek()).filter(([id]) => id !== interactionId))
@@ -35,6 +37,7 @@ export function createAnswers({ post }) {
         return null
       } catch (error) {
         const shown = problemOf(error)
+        if (mine !== generation) return null
         batch(() => {
           done(interactionId)
           problems.value = { ...problems.peek(), [interactionId]: shown }
@@ -50,7 +53,9 @@ export function createAnswers({ post }) {
       for (const { interactionId, state } of cards) if (state !== 'pending') done(interactionId)
     },
 
+    /** Another room: what an earlier one still answers is dropped. */
     clear() {
+      generation += 1
       submitting.value = new Set()
       problems.value = {}
     },

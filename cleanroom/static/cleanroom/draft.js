@@ -53,3 +53,12 @@ export function withoutReturned(draft, returned) {
   if (draft === returned) return ''
   return draft.startsWith(`${returned}\n\n`) ? draft.slice(returned.length + 2) : draft
 }
+
+/**
+ * Put suggested words into the composer without losing what was typed; asking for the same ones twice does nothing.
+ * @param {string} draft @param {string} words
+ */
+export function withSuggested(draft, words) {
+  if (draft.split('\n\n').includes(words)) return draft
+  return draft.trim() ? `${draft.trimEnd()}\n\n${words}` : words
+}

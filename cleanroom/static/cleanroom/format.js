@@ -40,12 +40,20 @@ export function epoch(at) {
  */
 export function turnFacts(turn) {
   const facts = []
-  if (typeof turn.durationMs === 'number') facts.push(duration(turn.durationMs))
+  const took = turn.durationMs ?? span(turn)
+  if (took !== null) facts.push(duration(took))
   if (turn.toolCallCount) facts.push(plural(turn.toolCallCount, 'tool'))
   if (turn.stoppedByUser) facts.push('stopped by you')
   else if (turn.state === 'interrupted') facts.push('stopped')
   else if (turn.state === 'failed') facts.push('failed')
   return facts
+}
+
+/** How long a turn took by its times; a turn that failed may have been ended without a measure.
+ * @param {import('./types.js').Turn} turn */
+function span({ at, endedAt }) {
+  const [from, to] = [epoch(at), epoch(endedAt)]
+  return from === null || to === null ? null : Math.max(0, to - from)
 }
 
 const HIDDEN = [

@@ -12,11 +12,11 @@ const UNAVAILABLE = {
   },
   codex_unavailable: {
     title: 'Codex could not start',
-    todo: 'Check that Codex is installed (npm ci) or that CODEX_BIN names it, then try again.',
+    todo: 'Check that Codex is installed (`make demo` does that) or that `CODEX_BIN` names it, then try again.',
   },
   codex_login_required: {
     title: 'Codex is not logged in',
-    todo: 'Run “codex login” on this server’s machine, or set CAPABILITY_MODEL_URL to a model of yours, then try again.',
+    todo: 'Log in with `node_modules/.bin/codex login` in the project’s directory, then try again. Or stop the server, set `CAPABILITY_MODEL_URL` to a model of yours and start it again. `make demo` needs no account.',
   },
   network: {
     title: 'The server does not answer',

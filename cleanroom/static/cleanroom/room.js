@@ -7,11 +7,11 @@ import { createAnswers } from './answers.js'
 import { ApiError } from './api.js'
 import { isBlank, utf8Bytes } from './bytes.js'
 import { activeTurn } from './composer.js'
-import { withReturned, withoutReturned } from './draft.js'
+import { withReturned, withoutReturned, withSuggested } from './draft.js'
 import { isOver, problemOf } from './problems.js'
 import { applyFrame, fromPayload } from './session_state.js'
 import { SESSION_KEY } from './storage.js'
-import { createStore } from './store.js'
+import { createStore, isAsked } from './store.js'
 
 /** @typedef {import('./types.js').Session} Session */
 /** @typedef {import('./types.js').Frame} Frame */
@@ -40,6 +40,8 @@ import { createStore } from './store.js'
  * @property {() => string} [nameMessage]  gives each composed message a name of its own
  */
 
+/** @typedef {'' | 'failed' | 'refused' | 'unheard'} Returned  `failed`: its turn did; `unheard`: it may have arrived */
+
 const RECONNECTED_MS = 3_000 // source: reference B section 1.12
 const UNHEARD = new Set(['network', 'timeout']) // the server may have taken what it never confirmed
 const TAKES_MESSAGES = new Set(['ready', 'waiting', 'unavailable']) // a message starts an agent that is gone anew
@@ -52,7 +54,7 @@ export function createRoom(parts) {
   const phase = signal(/** @type {'loading' | 'open' | 'failed'} */ ('loading'))
   const failure = signal(/** @type {Shown | null} */ (null)) // why nothing could be opened
   const draft = signal('')
-  const returned = signal(false) // a message that failed stands in the composer again
+  const returned = signal(/** @type {Returned} */ ('')) // a message stands in the composer again, and why
   const pending = signal(/** @type {Pending | null} */ (null))
   const problem = signal(/** @type {Shown | null} */ (null)) // why the last action was refused
   const line = signal(/** @type {'open' | 'lost' | 'back'} */ ('open')) // the way to the server
@@ -68,11 +70,14 @@ export function createRoom(parts) {
   /** @type {{ turnId: string, text: string } | null} */ let lastSent = null
   /** @type {Named | null} */ let doubt = null // given back, but it may have arrived
   let generation = 0 // moves with every room: what an older one still answers is dropped
+  /** @type {{ call: () => Promise<any>, asked: '' | 'new_chat' | 'reset' | 'reconnect' }} */ let lastEntry
+  const mayGoBack = signal(false) // what failed was leaving a room that is still there
 
   // ---------------------------------------------------------------- entering and leaving a room
   /** @param {() => Promise<any>} call */
   async function entering(call) {
     const mine = (generation += 1)
+    lastEntry = { call, asked: busy.peek() }
     stream?.close()
     batch(() => {
       phase.value = 'loading'
@@ -101,7 +106,8 @@ export function createRoom(parts) {
       write(own || typed)
       answers.clear()
       pending.value = problem.value = gone.value = failure.value = null
-      returned.value = stopping.value = false
+      returned.value = ''
+      stopping.value = false
       otherRoom.value = busy.value = ''
       phase.value = 'open'
     })
@@ -113,6 +119,7 @@ export function createRoom(parts) {
     batch(() => {
       failure.value = problemOf(error)
       phase.value = 'failed'
+      mayGoBack.value = lastEntry.asked !== '' && !over.peek()
       busy.value = ''
     })
   }
@@ -167,7 +174,7 @@ export function createRoom(parts) {
   function turnEnded(turnId) {
     stopping.value = false
     const turn = session.view.turns.find(({ id }) => id === turnId)
-    if (turn?.state === 'failed' && lastSent?.turnId === turnId) giveBack(lastSent.text)
+    if (turn?.state === 'failed' && lastSent?.turnId === turnId) giveBack(lastSent.text, 'failed')
   }
 
   /** A message that was given back for want of an answer had arrived after all. */
@@ -180,7 +187,7 @@ export function createRoom(parts) {
     lastSent = { turnId: turn.id, text }
     batch(() => {
       write(withoutReturned(draft.peek(), text))
-      returned.value = false
+      returned.value = ''
       problem.value = null
     })
   }
@@ -241,7 +248,7 @@ export function createRoom(parts) {
     batch(() => {
       pending.value = { text, at: now(), ordinal: message.ordinal, cursor: null }
       draft.value = '' // kept in the memory until the server has the message
-      returned.value = false
+      returned.value = ''
     })
     await acting(
       async (isMine) => {
@@ -253,7 +260,7 @@ export function createRoom(parts) {
         if (isMine()) sent({ turnId: turn.id, text, cursor })
       },
       ({ code }) => {
-        giveBack(text)
+        giveBack(text, UNHEARD.has(code) ? 'unheard' : 'refused')
         if (UNHEARD.has(code)) doubt = message
       },
     )
@@ -281,11 +288,11 @@ export function createRoom(parts) {
     if (session.view.turns.some(({ id, state }) => id === turnId && state === 'failed')) turnEnded(turnId)
   }
 
-  /** @param {string} text */
-  function giveBack(text) {
+  /** @param {string} text @param {Returned} why */
+  function giveBack(text, why) {
     batch(() => {
       pending.value = null
-      returned.value = true
+      returned.value = why
       write(withReturned(draft.peek(), text))
     })
   }
@@ -320,6 +327,17 @@ export function createRoom(parts) {
   async function reset() {
     busy.value = 'reset'
     await entering(() => api.reset(session.sessionId))
+  }
+
+  /** Do again what could not be done when no room could be entered. */
+  async function retry() {
+    busy.value = lastEntry.asked
+    await entering(lastEntry.call)
+  }
+
+  /** Begin a message with these words, under what has been typed already. @param {string} words */
+  function suggest(words) {
+    write(withSuggested(draft.peek(), words))
   }
 
   /** @param {string} interactionId @param {string} outcome @param {unknown} result */
@@ -372,8 +390,12 @@ export function createRoom(parts) {
     const state = store.head.value?.view.composer.state ?? 'disabled'
     return pending.value && TAKES_MESSAGES.has(state) ? 'streaming' : state
   })
+  const turnsLeft = computed(() => {
+    const most = store.head.value?.limits.maxTurns ?? 0
+    return Math.max(0, most - store.turnIds.value.filter((id) => isAsked(store.turn(id))).length)
+  })
   const maySend = computed(() => {
-    const open = TAKES_MESSAGES.has(composerState.value)
+    const open = TAKES_MESSAGES.has(composerState.value) && turnsLeft.value > 0
     const limit = store.head.value?.limits.maxMessageBytes ?? 0
     return open && !isBlank(draft.value) && utf8Bytes(draft.value) <= limit
   })
@@ -394,12 +416,16 @@ export function createRoom(parts) {
     answers,
     over,
     composerState,
+    turnsLeft,
     maySend,
+    mayGoBack,
     send,
     stop,
     reconnect,
     newChat,
     reset,
+    retry,
+    suggest,
     answer,
     write,
     start: () => entering(() => api.open(memory.read(SESSION_KEY))),

@@ -38,6 +38,11 @@ export function createStore() {
 
 /** @typedef {ReturnType<typeof createStore>} Store */
 
+/** Whether a message began the turn: such turns have a number and count. @param {TurnEntry} entry */
+export function isAsked({ itemIds, items }) {
+  return itemIds.value.some((id) => items.get(id)?.peek().kind === 'user_message')
+}
+
 /** @param {Map<string, TurnEntry>} entries @param {Turn[]} before @param {Turn[]} after */
 function publishTurns(entries, before, after) {
   after.forEach((turn, place) => {

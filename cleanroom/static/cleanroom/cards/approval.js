@@ -2,7 +2,8 @@
 // @ts-check
 import { useState } from 'preact/hooks'
 import { html } from '../html.js'
-import { Facts, rowsOf } from '../components/facts.js'
+import { Facts } from '../components/facts.js'
+import { approvedFacts } from './asked.js'
 import { LongField, Press } from './fields.js'
 
 /** @param {import('./fields.js').CardProps} props */
@@ -10,7 +11,7 @@ export function Approval({ item, payload, answer }) {
   const [note, setNote] = useState('')
   const decide = (/** @type {string} */ outcome) => () => answer(outcome, { note: note.trim() })
   return html`
-    <${Facts} facts=${rowsOf(payload.details)} />
+    <${Facts} facts=${approvedFacts(payload.details, item)} />
     <${LongField} id=${`${item.id}-note`} label="Note" hint="(optional, goes on the record)" value=${note} onText=${setNote} />
     <div class="card-actions">
       <${Press} label="Approve" onPress=${decide('approved')} />

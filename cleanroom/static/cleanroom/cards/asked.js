@@ -6,8 +6,8 @@ import { words } from '../format.js'
 
 /** @type {Record<string, (payload: any, item: any) => Fact[]>} */
 const ASKED = {
-  approval: ({ details = [] }) => details.map((/** @type {any} */ { label, value }) => [words(label), value]),
-  questions: ({ questions = [] }, item) => listed('Asked', unanswered(questions.map(promptOf), item)),
+  approval: ({ details = [] }, item) => approvedFacts(details, item),
+  questions: ({ questions = [] }, item) => listed('Asked', unanswered(asked(questions, item), item)),
   confirmation: ({ targetSummary = '' }, { prompt }) => (targetSummary === prompt ? [] : [['About', targetSummary]]),
   checkbox: ({ options = [] }) => listed('Options', options.map(labelOf)),
   suggest_tasks: ({ tasks = [] }) => listed('Suggested', tasks.map(titleOf)),
@@ -17,6 +17,24 @@ const ASKED = {
 /** @param {any} item a card in any state @returns {Fact[]} */
 export function askedOf(item) {
   return ASKED[item.interactionKind]?.(item.payload ?? {}, item) ?? []
+}
+
+/** What is to be approved, without a row that only repeats the title above it.
+ * @param {{ label: string, value: string }[]} details @param {any} item @returns {Fact[]} */
+export function approvedFacts(details, { title = '' }) {
+  const says = (/** @type {string} */ text) => text.trim().toLowerCase()
+  return details.filter(({ value }) => says(value) !== says(title)).map(({ label, value }) => [words(label), value])
+}
+
+/** Whether a field of the card asks in the very words of its prompt. @param {any} item */
+export function repeatsPrompt({ interactionKind, prompt, payload }) {
+  return interactionKind === 'questions' && (payload?.questions ?? []).some((/** @type {any} */ one) => one.prompt === prompt)
+}
+
+/** Of an answered card the optional questions that were passed over are of no more interest.
+ * @param {any[]} questions @param {any} item @returns {string[]} */
+function asked(questions, { state }) {
+  return questions.filter(({ required }) => state !== 'answered' || required !== false).map(promptOf)
 }
 
 /** An answer repeats its question, and a single question may be the prompt itself.

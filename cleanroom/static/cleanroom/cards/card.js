@@ -7,7 +7,7 @@ import { Facts } from '../components/facts.js'
 import { Markdown } from '../components/markdown_view.js'
 import { Alert, Question, Shield } from '../components/icons.js'
 import { Approval } from './approval.js'
-import { askedOf } from './asked.js'
+import { askedOf, repeatsPrompt } from './asked.js'
 import { Checkbox } from './checkbox.js'
 import { Confirmation } from './confirmation.js'
 import { Questions } from './questions.js'
@@ -50,7 +50,7 @@ export function Card({ item }) {
         <span class="state" data-state=${item.state}>${submitting ? 'Submitting…' : item.stateLabel}</span>
       </header>
       <h3 id=${titleId} class="card-title" dir="auto">${titleOf(item)}</h3>
-      ${item.prompt ? html`<${Markdown} text=${item.prompt} />` : null}
+      ${item.prompt && !(pending && repeatsPrompt(item)) ? html`<${Markdown} text=${item.prompt} />` : null}
       ${pending && fields ? html`<${Form} fields=${fields} item=${item} onAnswer=${keepFocus} />` : html`<${Resolved} item=${item} />`}
     </article>
   `

@@ -36,7 +36,7 @@ export function Questions({ item, payload, answer }) {
       `,
     )}
     <div class="card-actions">
-      <${Press} label=${payload.submitLabel} disabled=${missing} onPress=${submit} />
+      <${Press} label=${payload.submitLabel} disabled=${missing || !given.length} onPress=${submit} />
       <${Press} label="Decline to answer" look="quiet" onPress=${() => answer('rejected', {})} />
     </div>
   `

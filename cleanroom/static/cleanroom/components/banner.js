@@ -3,6 +3,7 @@
 import { html, useRoom } from '../html.js'
 import { todoFor } from '../problems.js'
 import { Alert, Check } from './icons.js'
+import { Worded } from './worded.js'
 
 export function Banner() {
   const room = useRoom()
@@ -22,7 +23,7 @@ export function Banner() {
     return html`
       <${Bar}
         tone="bad"
-        text=${connection.message || 'The agent is not available.'}
+        text=${isSaid(room.store, connection.message) ? 'The agent is not running.' : connection.message || 'The agent is not available.'}
         todo=${todoFor(connection.code)}
         code=${connection.code}
       >
@@ -33,6 +34,13 @@ export function Banner() {
   return room.line.value === 'back' ? html`<${Bar} tone="good" text="Reconnected" />` : null
 }
 
+/** Whether the newest turn ended with the same sentence: the thread says it, and keeps it.
+ * @param {import('../store.js').Store} store @param {string | null | undefined} message */
+function isSaid(store, message) {
+  const newest = store.turnIds.value.at(-1)
+  return newest !== undefined && store.turn(newest).facts.value.error?.message === message
+}
+
 /** @param {{ tone: string, text: string, todo?: string, code?: string | null, children?: any }} props */
 function Bar({ tone, text, todo, code, children }) {
   return html`
@@ -40,7 +48,7 @@ function Bar({ tone, text, todo, code, children }) {
       <span class="bar-mark">${tone === 'good' ? html`<${Check} />` : html`<${Alert} />`}</span>
       <div class="bar-text">
         <p>${text}${code ? html` <code>${code}</code>` : null}</p>
-        ${todo ? html`<p class="muted">${todo}</p>` : null}
+        ${todo ? html`<p class="muted"><${Worded} text=${todo} /></p>` : null}
       </div>
       ${children}
     </div>

@@ -12,7 +12,7 @@ export function Blank() {
   const room = useRoom()
   const identifier = room.store.head.value?.view.issue.identifier
   const fill = (/** @type {string} */ text) => {
-    room.write(text)
+    room.suggest(text)
     document.getElementById('message')?.focus()
   }
   return html`

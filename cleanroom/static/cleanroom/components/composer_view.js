@@ -44,6 +44,8 @@ export function Composer({ onSent }) {
       </div>
       <div class="composer-row">
         <p class="helper" id="composer-helper">${helper(room, session.view.composer)}</p>
+        <${TurnsLeft} />
+        <${ToTheCard} id=${state === 'waiting' ? session.view.composer.pendingInteractionId : null} />
         ${count.shown ? html`<${ByteCount} count=${count} />` : null}
         <${StopButton} state=${state} />
         <button type="submit" class="button primary" disabled=${!room.maySend.value} data-testid="send">
@@ -70,6 +72,39 @@ function StopButton({ state }) {
   `
 }
 
+/** Who writes shall know in time that a chat has an end. */
+function TurnsLeft() {
+  const { turnsLeft, newChat } = useRoom()
+  const left = turnsLeft.value
+  if (left > WARNED_TURNS) return null
+  if (left > 0) return html`<p class="turns-left" data-testid="turns-left">${left === 1 ? LAST_TURN : `${left} turns left`}</p>`
+  return html`
+    <p class="turns-left" data-testid="turns-left">No turns left in this chat.</p>
+    <button type="button" class="button small" data-testid="limit-new-chat" onClick=${newChat}>New chat</button>
+  `
+}
+
+/** The card that waits may have gone far up. @param {{ id: string | null }} props */
+function ToTheCard({ id }) {
+  if (!id) return null
+  const go = () => {
+    const card = document.querySelector(`[data-interaction="${CSS.escape(id)}"]`)
+    card?.scrollIntoView({ block: 'center' })
+    if (card instanceof HTMLElement) card.focus({ preventScroll: true })
+  }
+  return html`<button type="button" class="button quiet small" data-testid="to-the-card" onClick=${go}>Go to the card</button>`
+}
+
+const WARNED_TURNS = 3
+const LAST_TURN = 'Last turn of this chat'
+
+/** @type {Record<string, string>} */
+const BACK = {
+  failed: 'Your message is back. It was not sent again.',
+  refused: 'Your message is back. It was not sent.',
+  unheard: 'Your message is back. The server did not say whether it arrived.',
+}
+
 /** @type {Record<string, string>} */
 const PLACEHOLDERS = {
   ready: 'Message Codex',
@@ -87,7 +122,7 @@ function placeholderOf(state, view) {
 /** @param {import('../room.js').Room} room @param {import('../types.js').Composer} composer */
 function helper(room, composer) {
   if (room.line.value === 'lost') return 'Not connected. What you write is kept.'
-  if (room.returned.value) return 'Your message is back. It was not sent again.'
+  if (room.returned.value) return BACK[room.returned.value]
   return composer.helper
 }
 

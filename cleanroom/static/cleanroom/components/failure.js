@@ -3,6 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { html, useRoom } from '../html.js'
 import { Alert } from './icons.js'
+import { Worded } from './worded.js'
 
 export function Loading() {
   const { busy } = useRoom()
@@ -30,14 +31,25 @@ export function Failure() {
         <span class="failure-mark"><${Alert} /></span>
         <h1>${shown.title}</h1>
         <p>${shown.text}</p>
-        <p class="muted">${shown.todo}</p>
+        <p class="muted"><${Worded} text=${shown.todo} /></p>
         <p class="code-line">
           <code>${shown.code}</code>${shown.reference ? html` · reference <code>${shown.reference}</code>` : null}
         </p>
-        <button ref=${retry} type="button" class="button primary" data-testid="surface-error-retry" onClick=${room.start}>
-          Try again
-        </button>
+        <div class="failure-actions">
+          <button ref=${retry} type="button" class="button primary" data-testid="surface-error-retry" onClick=${room.retry}>
+            Try again
+          </button>
+          ${room.mayGoBack.value ? html`<${Back} />` : null}
+        </div>
       </div>
     </main>
+  `
+}
+
+/** The room that was to be left is still there. */
+function Back() {
+  const room = useRoom()
+  return html`
+    <button type="button" class="button" data-testid="surface-error-back" onClick=${room.start}>Back to your room</button>
   `
 }

@@ -1,6 +1,7 @@
 // message.js: what people and the agent say.
 // @ts-check
 import { html } from '../html.js'
+import { Note } from './icons.js'
 import { Markdown } from './markdown_view.js'
 
 const REDACTED = 'What looked like a secret was sent to Codex, but is neither kept nor shown.'
@@ -11,6 +12,7 @@ export function UserMessage({ item, sending = false }) {
     <article class="user" aria-label="You" data-kind="user_message" data-sending=${sending}>
       <div class="bubble" dir="auto">${item.body}</div>
       ${sending ? html`<p class="muted under">Sending…</p>` : null}
+      ${item.recorded ? html`<p class="muted under recorded"><${Note} />Recorded to mock thread</p>` : null}
       ${item.redacted ? html`<p class="muted under">${REDACTED}</p>` : null}
     </article>
   `

@@ -2,6 +2,7 @@
 // @ts-check
 import { html } from '../html.js'
 import { fileSize, visible, words } from '../format.js'
+import { Expandable } from './expandable.js'
 import { Markdown } from './markdown_view.js'
 import { Doc, Flag, Info, Link, Note } from './icons.js'
 
@@ -47,7 +48,11 @@ export function Document({ item }) {
   return html`
     <${RecordCard} kind="document" mark=${Doc} label="Document" by=${item.author}>
       <p class="record-title" dir="auto">${item.title} <span class="muted">${change}</span></p>
-      ${item.excerpt ? html`<div class="excerpt"><${Markdown} text=${item.excerpt} /></div>` : null}
+      ${
+        item.excerpt
+          ? html`<${Expandable} id=${`${item.id}-text`} label=${item.title}><${Markdown} text=${item.excerpt} /><//>`
+          : null
+      }
       <footer class="record-foot"><code>${item.documentKey}</code></footer>
     <//>
   `

@@ -1,15 +1,18 @@
 // turn.js: one turn: its header, and its items in order.
 // @ts-check
-import { html, pure } from '../html.js'
+import { html, pure, useRoom } from '../html.js'
 import { turnFacts } from '../format.js'
 import { todoFor } from '../problems.js'
+import { isAsked } from '../store.js'
 import { ItemView } from './item.js'
 import { Alert } from './icons.js'
+import { Worded } from './worded.js'
 
 const SEND_AGAIN = 'Send the message again, or start a New chat.'
 
 /** @param {{ entry: import('../store.js').TurnEntry }} props */
 function TurnView({ entry }) {
+  const { store } = useRoom()
   const turn = entry.facts.value
   const outside = turn.ordinal === 0
   return html`
@@ -19,7 +22,7 @@ function TurnView({ entry }) {
       data-turn-state=${turn.state}
       aria-labelledby=${outside ? null : `${turn.id}-title`}
     >
-      ${outside ? null : html`<${TurnHeader} turn=${turn} facts=${factsOf(entry)} />`}
+      ${outside ? null : html`<${TurnHeader} turn=${turn} title=${titleOf(store, entry)} />`}
       ${entry.itemIds.value.map((id) => html`<${ItemView} key=${id} item=${entry.items.get(id)} />`)}
       ${isUnanswered(entry) ? html`<p class="muted" data-testid="no-answer">No answer</p>` : null}
       ${turn.error ? html`<${TurnError} error=${turn.error} />` : null}
@@ -29,10 +32,13 @@ function TurnView({ entry }) {
 
 export const Turn = pure(TurnView)
 
-/** A turn that no message began is the agent's going on after an answer. @param {import('../store.js').TurnEntry} entry */
-function factsOf(entry) {
-  const asked = entry.itemIds.value.some((id) => entry.items.get(id)?.peek().kind === 'user_message')
-  return asked ? turnFacts(entry.facts.value) : ['after your answer', ...turnFacts(entry.facts.value)]
+/** What counts has a number: a message. A turn that none began is the agent's going on after an answer.
+ * @param {import('../store.js').Store} store @param {import('../store.js').TurnEntry} entry */
+function titleOf(store, entry) {
+  if (!isAsked(entry)) return 'After your answer'
+  const ids = store.turnIds.value
+  const until = ids.slice(0, ids.indexOf(entry.facts.value.id) + 1)
+  return `Turn ${until.filter((id) => isAsked(store.turn(id))).length}`
 }
 
 /** A turn that ended well and left nothing to see. @param {import('../store.js').TurnEntry} entry */
@@ -47,12 +53,12 @@ function isEmptyProse({ kind, body, streaming }) {
   return kind === 'agent_message' && !body && !streaming
 }
 
-/** @param {{ turn: import('../types.js').Turn, facts: string[] }} props */
-function TurnHeader({ turn, facts }) {
+/** @param {{ turn: import('../types.js').Turn, title: string }} props */
+function TurnHeader({ turn, title }) {
   return html`
     <header class="turn-header">
-      <h2 id=${`${turn.id}-title`}>Turn ${turn.ordinal}</h2>
-      ${facts.map((fact) => html`<span class="turn-fact">${fact}</span>`)}
+      <h2 id=${`${turn.id}-title`}>${title}</h2>
+      ${turnFacts(turn).map((fact) => html`<span class="turn-fact">${fact}</span>`)}
     </header>
   `
 }
@@ -64,7 +70,7 @@ function TurnError({ error }) {
       <span class="bar-mark"><${Alert} /></span>
       <div class="bar-text">
         <p>${error.message || 'The turn failed.'} <code>${error.code}</code></p>
-        <p class="muted">${todoFor(error.code) || SEND_AGAIN}</p>
+        <p class="muted"><${Worded} text=${todoFor(error.code) || SEND_AGAIN} /></p>
       </div>
     </div>
   `
