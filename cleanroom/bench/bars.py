@@ -12,6 +12,7 @@ OPEN_MS = 1000.0
 TURN_RATIO = 1.15
 CALL_P50_MS = 5.0
 CALL_P99_MS = 25.0
+PAGE_MS = 1000.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +84,16 @@ def call_bar(*, calls_ms: Sequence[float]) -> Bar:
         Limit(name="p99", value=p99, at_most=CALL_P99_MS, unit="ms"),
     )
     return Bar(name="our share of a tool call", rounds=len(calls_ms), limits=limits, facts={"p50": p50, "p99": p99})
+
+
+def page_bar(*, first_ms: Sequence[float], again_ms: Sequence[float]) -> Bar:
+    """Judge how soon the page is usable: on a first visit, which opens a room too, and on a refresh."""
+    first, again = statistics.median(first_ms), statistics.median(again_ms)
+    limits = (
+        Limit(name="first visit", value=first, at_most=PAGE_MS, unit="ms"),
+        Limit(name="refresh", value=again, at_most=PAGE_MS, unit="ms"),
+    )
+    return Bar(name="page usable", rounds=len(first_ms), limits=limits, facts={"first visit": first, "refresh": again})
 
 
 def percentile(values: Sequence[float], percent: int) -> float:

@@ -26,16 +26,19 @@ class ServerDidNotStart(Exception):
 
 
 @asynccontextmanager
-async def own_server(*, var: Path, environment: Mapping[str, str] | None = None) -> AsyncIterator[str]:
+async def own_server(
+    *, var: Path, environment: Mapping[str, str] | None = None, drawn: bool = False
+) -> AsyncIterator[str]:
     """Start a server with a database of its own in `var`; yields its address, and has ended when the block has.
 
     It has the rehearsal model behind it, unless the environment given names another (`CAPABILITY_MODEL_URL`). Raises
-    `ServerDidNotStart`.
+    `ServerDidNotStart`. `drawn`: a browser will draw its page, so the browser's files are collected and compressed.
     """
     log = var / "server.log"
-    collected = var / "static" / settings.BUILD_ID  # nobody draws a page here, so no browser files are compressed
-    collected.mkdir(parents=True)
-    process = await start(var=var, log=log, environment=environment or {})
+    (var / "static" / settings.BUILD_ID).mkdir(parents=True)
+    process = await start(
+        var=var, log=log, environment=environment or {}, prepare="--prepare" if drawn else "--migrate"
+    )
     try:
         yield await ready_address(process, log)
     finally:
@@ -57,9 +60,9 @@ def own_directory(purpose: str) -> Iterator[Path]:
             folder.rmdir()  # unless another run is in it
 
 
-async def start(*, var: Path, log: Path, environment: Mapping[str, str]) -> asyncio.subprocess.Process:
+async def start(*, var: Path, log: Path, environment: Mapping[str, str], prepare: str) -> asyncio.subprocess.Process:
     """Start the server. It dies with us: it watches the pipe that is its standard input."""
-    command = [sys.executable, "manage.py", "dev", "--port", "0", "--migrate", "--exit-with-parent"]
+    command = [sys.executable, "manage.py", "dev", "--port", "0", prepare, "--exit-with-parent"]
     if "CAPABILITY_MODEL_URL" not in environment:
         command.append("--rehearsal")
     with log.open("w") as file:

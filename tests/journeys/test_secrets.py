@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import http.cookiejar
 import json
 import re
 import sqlite3
+import urllib.parse
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,10 +58,39 @@ async def test_planted_secrets_appear_in_no_answer_frame_log_or_row(
         assert "[REDACTED]" in message["body"]
         assert (login / "auth.json").read_text() == json.dumps({"OPENAI_API_KEY": IN_LOGIN})
         seen.append(server.log.read_text())
+        seen += (admin := await asyncio.to_thread(admin_pages, server))
+        assert len(admin) > 30, "every list, and a row of each that has one"
+        assert sum("[REDACTED]" in page for page in admin) > 1
         seen.append(all_rows(server.var / "capability.sqlite3"))
     everything = "\n".join(seen)
     assert [secret for secret in ALL if secret in everything] == []
     assert not re.search(r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{8,}", everything)
+
+
+def admin_pages(server: Server) -> list[str]:
+    """Return every list of the admin and the newest rows of each, as the operator reads them."""
+    jar = http.cookiejar.CookieJar()
+    operator = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(jar))
+    operator.addheaders = [("Origin", server.address)]
+
+    def get(path: str, data: bytes | None = None) -> str:
+        with operator.open(server.address + path, data, timeout=30) as answer:
+            page: str = answer.read().decode()
+        return page
+
+    token = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', get("/admin/login/"))[0]
+    password = (server.var / "operator-password").read_text().strip()
+    form = {"username": "operator", "password": password, "csrfmiddlewaretoken": token, "next": "/admin/"}
+    index = get("/admin/login/?next=/admin/", urllib.parse.urlencode(form).encode())
+    assert "Log out" in index
+    lists = sorted(set(re.findall(r'href="(/admin/(?:mockcore|capability|evidence|cleanroom)/\w+/)"', index)))
+    pages = [index]
+    for address in lists:
+        listing = get(address)
+        rows = sorted(set(re.findall(rf'href="({re.escape(address)}[^"/?]+/change/)', listing)))
+        pages += [listing, *(get(row) for row in rows)]
+    assert len(lists) > 15
+    return pages
 
 
 def all_rows(path: Path) -> str:

@@ -58,8 +58,11 @@ test('an approval says its title once', () => {
 })
 
 test('a question that is the prompt itself is asked once', () => {
-  const item = { interactionKind: 'questions', prompt: 'Which?', payload: { questions: [{ prompt: 'Which?' }] } }
+  const payload = { questions: [{ prompt: 'Which?' }] }
+  const item = { interactionKind: 'questions', state: 'pending', prompt: 'Which?', payload }
   assert.equal(repeatsPrompt(item), true)
   assert.equal(repeatsPrompt({ ...item, prompt: 'Before I begin' }), false)
+  assert.equal(repeatsPrompt({ ...item, state: 'answered', resolvedSummary: ['Which? That one'] }), true)
+  assert.equal(repeatsPrompt({ ...item, state: 'expired' }), false, 'nothing else says what was asked')
   assert.equal(repeatsPrompt({ ...item, interactionKind: 'confirmation' }), false)
 })

@@ -16,7 +16,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from cleanroom.bench.bars import Bar, as_table, call_bar, open_bar, turn_bar
+from cleanroom.bench.bars import Bar, as_table, call_bar, open_bar, page_bar, turn_bar
+from cleanroom.bench.page import PageTimes, chromium, measure_page
 from cleanroom.bench.rounds import BenchBroken, Times, laboratory, measure
 from cleanroom.bench.toolcall import measure_calls
 from cleanroom.rehearsal import MODEL_NAME
@@ -29,7 +30,7 @@ CALLS_S = 300
 
 
 class Command(BaseCommand):
-    help = "Measure opening a room, a turn with a tool call and our share of a tool call against their bars."
+    help = "Measure opening a room, a turn, our share of a tool call and the page against their bars."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -58,32 +59,35 @@ class Command(BaseCommand):
 
 
 async def bench(*, rounds: int) -> list[Bar]:
-    """Measure all three bars with directories, a database, a server and a model of our own."""
+    """Measure every bar with directories, a database, a server and a model of our own."""
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     with own_directory("bench") as var:
-        times = await measure_sides(var, rounds=rounds)
+        times, page = await measure_sides(var, rounds=rounds)
         calls = await asyncio.to_thread(calls_in_a_child, var, calls=rounds * CALLS_A_ROUND)
-    return [
+    bars = [
         open_bar(ours_ms=times.ours_open, raw_ms=times.raw_open),
         turn_bar(ours_ms=times.ours_turn, raw_ms=times.raw_turn),
         call_bar(calls_ms=calls),
     ]
+    return [*bars, page_bar(first_ms=page.first, again_ms=page.again)] if page else bars
 
 
-async def measure_sides(var: Path, *, rounds: int) -> Times:
-    """Run opens and turns, ours and raw, against one model that answers at once."""
+async def measure_sides(var: Path, *, rounds: int) -> tuple[Times, PageTimes | None]:
+    """Run opens and turns, ours and raw, against one model that answers at once; then visit the page."""
     (var / "raw").mkdir()
     (var / "server").mkdir()
     room_for_all = {"CLEANROOM_MAX_ROOMS": "64", "CLEANROOM_MAX_TURNS": str(rounds + 10)}  # no round pays for eviction
     async with rehearsal_process(pace_ms=0) as model_url:
         environment = {"CAPABILITY_MODEL_URL": model_url, "CAPABILITY_MODEL": MODEL_NAME, **room_for_all}
         async with (
-            own_server(var=var / "server", environment=environment) as address,
+            own_server(var=var / "server", environment=environment, drawn=True) as address,
             laboratory(directory=var / "raw", model_url=model_url) as lab,
         ):
-            return await measure(address=address, lab=lab, rounds=rounds)
+            times = await measure(address=address, lab=lab, rounds=rounds)
+            program = chromium()
+            return times, await measure_page(address=address, program=program, rounds=rounds) if program else None
 
 
 def calls_in_a_child(var: Path, *, calls: int) -> list[float]:
@@ -108,4 +112,5 @@ def calls_in_a_child(var: Path, *, calls: int) -> list[float]:
 
 def load_line() -> str:
     """Return how busy the machine was: on a crowded one the ratios grow, too, because our side has more processes."""
-    return f"Load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors."
+    missing = "" if chromium() else "The page was not measured: no Chromium was found; CHROMIUM_BIN may name one.\n"
+    return f"{missing}Load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors."

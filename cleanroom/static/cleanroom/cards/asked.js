@@ -26,9 +26,11 @@ export function approvedFacts(details, { title = '' }) {
   return details.filter(({ value }) => says(value) !== says(title)).map(({ label, value }) => [words(label), value])
 }
 
-/** Whether a field of the card asks in the very words of its prompt. @param {any} item */
-export function repeatsPrompt({ interactionKind, prompt, payload }) {
-  return interactionKind === 'questions' && (payload?.questions ?? []).some((/** @type {any} */ one) => one.prompt === prompt)
+/** Whether a field of the card, or later its answer, begins with the very words of the prompt. @param {any} item */
+export function repeatsPrompt({ interactionKind, state, prompt, payload, resolvedSummary = [] }) {
+  if (interactionKind !== 'questions') return false
+  if (state !== 'pending') return resolvedSummary.some((/** @type {string} */ line) => line.startsWith(prompt))
+  return (payload?.questions ?? []).some((/** @type {any} */ one) => one.prompt === prompt)
 }
 
 /** Of an answered card the optional questions that were passed over are of no more interest.

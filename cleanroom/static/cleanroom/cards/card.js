@@ -50,7 +50,7 @@ export function Card({ item }) {
         <span class="state" data-state=${item.state}>${submitting ? 'Submitting…' : item.stateLabel}</span>
       </header>
       <h3 id=${titleId} class="card-title" dir="auto">${titleOf(item)}</h3>
-      ${item.prompt && !(pending && repeatsPrompt(item)) ? html`<${Markdown} text=${item.prompt} />` : null}
+      ${item.prompt && !repeatsPrompt(item) ? html`<${Markdown} text=${item.prompt} />` : null}
       ${pending && fields ? html`<${Form} fields=${fields} item=${item} onAnswer=${keepFocus} />` : html`<${Resolved} item=${item} />`}
     </article>
   `
