@@ -222,6 +222,13 @@ INTENTS: tuple[Intent, ...] = (
         "Block the issue because the key is missing",
     ),
     row(
+        "unblock_task",
+        "unblock the issue",
+        rf"\bunblock\b{GAP}\b(?:{WORK}|it|this)\b",
+        plans.unblock_task,
+        "Unblock the issue",
+    ),
+    row(
         "schedule_wake",
         "schedule a wake",
         rf"\b(?:schedule{GAP}\bwake|wake (?:me|yourself|up)|remind (?:me|yourself)|check back)\b",

@@ -277,6 +277,13 @@ def block_task(clause: Clause, memory: Memory) -> Plan:
     return Said(text=f"The issue is blocked{revision_note(blocked)}:\n\n{as_quote(reason)}")
 
 
+def unblock_task(clause: Clause, memory: Memory) -> Plan:
+    cleared = yield from one(Call(name="set_dependencies", arguments={"blockedByTaskIds": []}))
+    if not cleared.ok:
+        return Said(text=refused(cleared))
+    return Said(text=f"Nothing blocks the issue any more{revision_note(cleared)}.")
+
+
 def request_review(clause: Clause, memory: Memory) -> Plan:
     summary = one_sentence(clause.exact) or "Ready for the board to look at."
     asked = yield from one(Call(name="request_review", arguments={"summary": summary}))

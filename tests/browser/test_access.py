@@ -29,12 +29,15 @@ def fill(server: RoomServer) -> None:
     room = server.room
     room.submit("Write a plan, then ask me")
     thought = {"activity": "command", "label": "Shell command", "summary": "ls -la", "withheld": "Output is withheld."}
-    room.item(
-        1, "i1", "progress_activity", status="complete", details=[{"label": "Exit code", "value": "0"}], **thought
-    )
+    room.item(1, "i1", "progress_activity", status="failed", details=[{"label": "Exit code", "value": "6"}], **thought)
     tool = {"operationId": "write_document", "title": "Write document", "summary": "state 1 → 2", "fields": ["body"]}
     room.item(1, "c1", "tool_activity", status="ok", result={"ok": True, "stateRevision": 2, "command": None}, **tool)
-    document = {"documentKey": "plan", "title": "Plan", "author": "Mock Agent", "excerpt": "# Goals\n\n- one"}
+    document = {
+        "documentKey": "plan",
+        "title": "Plan",
+        "author": "Mock Agent",
+        "excerpt": "# Goals\n\n" + "- one\n" * 60,
+    }
     room.item(1, "r1", "document", revisionFrom=None, revisionTo=1, **document)
     room.item(1, "r2", "durable_comment", author="Mock Agent", body="Recorded.", operationId="report_progress")
     room.item(1, "r3", "denial", operationId="decide_approval", code="actor_role_denied", reason="Only the board may.")
@@ -43,6 +46,7 @@ def fill(server: RoomServer) -> None:
     room.item(1, "m1", "agent_message", author="Codex", body=prose, streaming=False)
     room.settle(1, state="failed", error={"code": "turn_timeout", "message": "The turn took too long."})
     room.submit("And now?")
+    room.item(2, "m2", "user_message", author="Board user", body="Never mind", redacted=False, recorded=True)
     card = {"title": "budget", "prompt": "Please decide.", "payload": {"details": [{"label": "amount", "value": "1"}]}}
     state = {"state": "pending", "stateLabel": "Waiting for you", "resolvedSummary": [], "reason": None}
     room.item(2, "k1", "interaction", interactionId="a1", interactionKind="approval", **card, **state)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from cleanroom.bench.bars import call_bar, open_bar, percentile, turn_bar
+from cleanroom.bench.bars import call_bar, open_bar, page_bar, percentile, turn_bar
 from cleanroom.smoke.client import Answer, TurnSeen
 from cleanroom.smoke.journey import Journey
 from cleanroom.smoke.judge import ASSERTIONS, EXPECTED_ROUTES, as_table, judge, summarize
@@ -209,4 +209,7 @@ def test_a_bar_is_a_ratio_of_medians_and_says_when_it_does_not_hold() -> None:
     assert turn_bar(ours_ms=[116.0], raw_ms=[100.0]).holds is False
     assert call_bar(calls_ms=[4.0] * 98 + [26.0] * 2).holds is False
     assert call_bar(calls_ms=[4.0] * 99 + [26.0]).holds is True
+    assert page_bar(first_ms=[900.0, 950.0, 4000.0], again_ms=[300.0]).holds is True
+    assert page_bar(first_ms=[1001.0], again_ms=[300.0]).holds is False
+    assert page_bar(first_ms=[900.0], again_ms=[1001.0]).holds is False
     assert [percentile([3, 1, 2, 4], p) for p in (50, 99, 25)] == [2, 4, 1]

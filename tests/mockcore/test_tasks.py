@@ -37,6 +37,13 @@ def test_a_task_moves_only_where_the_table_lets_it(before: TaskStatus, after: Ta
             step(before, after)
 
 
+def test_a_blocked_task_says_how_to_go_on() -> None:
+    with pytest.raises(TransitionIllegal, match=r"^A task that is blocked cannot become done\. Unblock it first: "):
+        step(TaskStatus.BLOCKED, TaskStatus.DONE)
+    with pytest.raises(TransitionIllegal, match=r"^A task that is done cannot become todo\.$"):
+        step(TaskStatus.DONE, TaskStatus.TODO)
+
+
 def test_every_state_is_in_the_table_and_the_ends_lead_nowhere() -> None:
     assert set(NEXT) == set(TaskStatus)
     assert {status for status, after in NEXT.items() if not after} == TERMINAL
