@@ -138,12 +138,13 @@ def test_a_person_answers_a_question_and_decides_an_approval(product: Server, op
     card = chat.cards.first
     expect(card).to_have_attribute("data-state", "pending", timeout=TURN_MS)
     is_settled(chat, 1)
+    card.get_by_label("Wait for my next message").check()
     card.get_by_role("textbox").fill("Begin with the plan.")
     card.get_by_role("button", name="Submit answers").click()
     expect(card).to_have_attribute("data-state", "answered", timeout=TURN_MS)
     is_settled(chat, 2)
     expect(card).to_contain_text("Begin with the plan.")
-    expect(chat.turns.last).to_contain_text("after your answer")
+    expect(chat.turns.last).to_contain_text("After your answer")
 
     chat.send("Request an approval for a budget of 250 EUR")
     approval = chat.page.locator("[data-card=approval]")
