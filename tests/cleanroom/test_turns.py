@@ -12,7 +12,7 @@ SIGNALS = ("name", "interrupt", "complete", "stop", "fail")
 
 
 @pytest.mark.requirement("turn.one-ending")
-@pytest.mark.parametrize(("turn", "signal"), itertools.product(TERMINAL, SIGNALS))
+@pytest.mark.parametrize(("turn", "signal"), itertools.product(sorted(TERMINAL), SIGNALS))
 def test_a_turn_that_has_ended_refuses_every_signal(turn: Turn, signal: str) -> None:
     with pytest.raises(AlreadyTerminal):
         advance(turn, signal)

@@ -393,7 +393,7 @@ test('the turns that messages began are counted, and answers are not', async () 
 })
 
 test('a message that the server never confirmed says that it may have arrived', async () => {
-  const { room } = await sending('hello', refusal('network'))
+  const { room } = await sending('hello', ...unheard())
   assert.equal(room.returned.value, 'unheard')
 })
 
