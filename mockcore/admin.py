@@ -47,6 +47,7 @@ COLUMNS: dict[type[django_models.Model], tuple[str, ...]] = {
     models.AuditRecord: ("public_id", "company_id", "action", "entity_type", "entity_id", "at"),
     models.DecisionRecord: ("public_id", "company_id", "operation", "outcome", "reason", "state_revision", "at"),
     models.IdempotencyRecord: ("scope", "key", "company_id"),
+    models.Keyframe: ("revision", "company_id", "digest"),
 }
 FILTERS = frozenset(
     {"status", "lifecycle", "kind", "outcome", "operation", "principal", "entity", "action", "reason", "event_type"}
@@ -79,13 +80,16 @@ class CompanyRowAdmin(ReadOnlyAdmin):
 
 def shown(field: Any) -> str | Callable[[Any], Any]:
     """Return how one column is shown: as it is, as readable JSON, or not at all."""
-    if field.name not in WITHHELD_NAMES | {"input_canonical"} and not isinstance(field, CanonicalJSON):
+    binary = isinstance(field, django_models.BinaryField)
+    if field.name not in WITHHELD_NAMES | {"input_canonical"} and not isinstance(field, CanonicalJSON) and not binary:
         return str(field.name)
 
     def show(row: Any) -> Any:
         value = getattr(row, field.attname)
         if field.name in WITHHELD_NAMES:
             return WITHHELD
+        if binary:
+            return f"{len(value):,} bytes"
         return pretty(json.loads(value) if field.name == "input_canonical" else value)
 
     show.short_description = field.verbose_name  # type: ignore[attr-defined]

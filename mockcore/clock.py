@@ -5,7 +5,10 @@ Company time otherwise ticks one second per applied mutation. Source: design sec
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mockcore import ledger
+from mockcore.models import IdempotencyRecord
 from mockcore.port import Applied
 from mockcore.refusal import Refusal
 from mockcore.work import UnitOfWork
@@ -20,8 +23,13 @@ class ClockAdvanceInvalid(Refusal):
     code = "clock_advance_invalid"
 
 
-def advance(work: UnitOfWork, act: ledger.Act, *, ticks: int) -> Applied:
-    """Move the clock exactly `ticks` seconds on, as one mutation of its own. Raises `ClockAdvanceInvalid`."""
+def advance(
+    work: UnitOfWork, act: ledger.Act, *, ticks: int, remember: Callable[[Applied], IdempotencyRecord]
+) -> Applied:
+    """Move the clock exactly `ticks` seconds on, as one mutation of its own that `remember` makes a record of.
+
+    Raises `ClockAdvanceInvalid`.
+    """
     company = work.company
     if not isinstance(ticks, int) or isinstance(ticks, bool) or not 1 <= ticks <= MAX_TICKS:
         raise ClockAdvanceInvalid
@@ -37,12 +45,13 @@ def advance(work: UnitOfWork, act: ledger.Act, *, ticks: int) -> Applied:
         actor_id=None,
         details={"fromTick": before, "ticks": ticks},
     )
-    number = ledger.commit(work=work, act=act, note=note, changes=work.flush(), refs=())
-    return Applied(
+    applied = Applied(
         command_id=note.command_id,
         command_kind=act.operation,
         disposition="applied",
-        state_revision=number,
+        state_revision=company.revision + 1,
         entity_refs=(),
         scheduled_wake_ids=(),
     )
+    ledger.commit(work=work, act=act, note=note, changes=work.flush(), refs=(), remember=remember(applied))
+    return applied

@@ -1,4 +1,4 @@
-"""What happened in a company, and how its entities are now. Reads only."""
+"""What happened in a company, how it was at any kept revision, and how its entities are now. Reads only."""
 
 from __future__ import annotations
 
@@ -8,27 +8,39 @@ from operator import attrgetter
 from typing import Any
 
 from mockcore import models, rows
+from mockcore.blame import EntityMissing, FieldMissing, Revision, blame
 from mockcore.models import Approval, AuditRecord, Change, DecisionRecord, Entity, Interaction, StateRevision
-from mockcore.models.base import uid_of
-from mockcore.port import Cause, Principal
+from mockcore.models.base import shown_facts, uid_of
 from mockcore.queries import document_json, whole_approvals
-from mockcore.text import clean_text, iso
+from mockcore.rebuild import Diff, Difference, RevisionMissing, diff, kept_revisions, state_at, world_at
+from mockcore.text import clean_text
 from mockcore.vocabulary import ApprovalStatus, InteractionStatus
 
+__all__ = [
+    "Diff",
+    "Difference",
+    "EntityChange",
+    "EntityMissing",
+    "FieldMissing",
+    "Revision",
+    "RevisionMissing",
+    "blame",
+    "changes",
+    "diff",
+    "entities",
+    "kept_revisions",
+    "list_audit",
+    "list_decisions",
+    "list_revisions",
+    "pending_approvals",
+    "pending_ids",
+    "pending_interactions",
+    "session_ids",
+    "state_at",
+    "world_at",
+]
+
 JSON = dict[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Revision:
-    """One successful mutation. `at` is company time."""
-
-    number: int
-    operation: str
-    principal: Principal
-    run_id: str
-    command_id: str
-    at: str
-    cause: Cause
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +57,12 @@ class EntityChange:
 def list_revisions(*, company_id: str, after: int = 0, limit: int = 200) -> list[Revision]:
     """Return up to `limit` revisions numbered above `after`, oldest first. Revision 0, the seed, has no row."""
     found = StateRevision.objects.filter(company_id=company_id, number__gt=after).order_by("number")[:limit]
-    return [_revision(row) for row in found]
+    return [Revision.of(row) for row in found]
 
 
 def changes(*, company_id: str, revision: int) -> list[EntityChange]:
     """Return the change set of one revision; empty for one that is not there."""
-    return [_change(row) for row in Change.objects.filter(company_id=company_id, revision=revision).order_by("pk")]
+    return [_change(row) for row in Change.objects.filter(company_id=company_id, revision=revision).order_by("number")]
 
 
 def list_audit(*, company_id: str, after: int = 0, limit: int = 200) -> list[JSON]:
@@ -65,37 +77,15 @@ def list_decisions(*, company_id: str, after: int = 0, limit: int = 200) -> list
     return [row.as_json() for row in found]
 
 
-def blame(*, company_id: str, ref: str, field: str) -> Revision | None:
-    """Return the newest revision that wrote `field` of the entity `ref`; None when it still is as seeded."""
-    kind, _, public_id = ref.partition(":")
-    touched = Change.objects.filter(company_id=company_id, entity=kind, entity_id=public_id).order_by("-revision")
-    for change in touched.iterator():
-        if field in (change.after or {}) or change.after is None:
-            return _revision(StateRevision.objects.get(company_id=company_id, number=change.revision))
-    return None
-
-
-def _revision(row: StateRevision) -> Revision:
-    cause = Cause(
-        turn_id=row.cause_turn_id,
-        call_id=row.cause_call_id,
-        message_id=row.cause_message_id,
-        authorization_id=row.cause_authorization_id,
-    )
-    return Revision(
-        number=row.number,
-        operation=row.operation,
-        principal=Principal(row.principal),
-        run_id=row.run_id,
-        command_id=row.command_id,
-        at=iso(row.at),
-        cause=cause,
-    )
+def session_ids(*, company_id: str) -> list[str]:
+    """Return the sessions whose runs worked in the company."""
+    found = models.Run.objects.filter(company_id=company_id).order_by("position").values_list("session_id", flat=True)
+    return list(dict.fromkeys(found))
 
 
 def _change(row: Change) -> EntityChange:
-    ref = f"{row.entity}:{row.entity_id}"
-    return EntityChange(revision=row.revision, ref=ref, before=row.before, after=row.after)
+    before, after = (None if facts is None else shown_facts(facts) for facts in (row.before, row.after))
+    return EntityChange(revision=row.revision, ref=f"{row.entity}:{row.entity_id}", before=before, after=after)
 
 
 # ---------------------------------------------------------------- how things are now

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from mockcore import rows
-from mockcore.models import AuditRecord, Change, Company, DecisionRecord, StateRevision
+from mockcore import chain, keyframes, rows
+from mockcore.models import AuditRecord, Change, Company, DecisionRecord, IdempotencyRecord, LedgerRow, StateRevision
 from mockcore.port import Cause, Principal
 from mockcore.vocabulary import Decided
 from mockcore.work import RowChange, UnitOfWork
@@ -33,7 +33,7 @@ REFERRED = frozenset(
         "fault",
     }
 )
-STATE_COLUMNS = ("status", "clock_tick", "counters", "revision", "decision_count", "active_run_id")
+STATE_COLUMNS = ("status", "clock_tick", "counters", "revision", "decision_count", "active_run_id", "chains")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,20 +72,34 @@ def commit(
     changes: list[RowChange],
     refs: Iterable[str],
     outcome: Decided = Decided.ALLOWED,
+    remember: IdempotencyRecord | None = None,
 ) -> int:
     """Write the revision, its changes, audit and decision, and move the company on. Returns the revision's number.
 
-    `changes` are the flushed changes of `work`. The clock ticks once.
+    `changes` are the flushed changes of `work`; `remember` is the result by its key, where the caller gave one. The
+    clock ticks once. Every row is linked to the chain of its table, whose heads are written with the company's row.
     """
     company = work.company
     company.revision += 1
     company.clock_tick += 1
-    rows.insert(_revision(work, act, note))
-    rows.insert(*(_change(company, change) for change in changes))
-    rows.insert(_audit(work, act, note))
+    _insert(company, [_revision(work, act, note)])
+    _insert(company, [_change(company, change) for change in changes])
+    _insert(company, [_audit(work, act, note)])
     _insert_decision(work, act, outcome=outcome, reason=note.reason, refs=refs)
-    rows.update(company, STATE_COLUMNS)
+    if remember is not None:
+        remember.revision = company.revision
+        _insert(company, [remember])
+    rows.update(company, (*STATE_COLUMNS, *_first(work)))
+    keyframes.after_commit(company)
     return company.revision
+
+
+def _first(work: UnitOfWork) -> tuple[str, ...]:
+    """Keep what the first mutation moves as it was before; no revision has it. Returns the columns written."""
+    if work.company.revision != work.company.base_revision + 1:
+        return ()
+    work.company.base = work.base
+    return ("base",)
 
 
 def decide(
@@ -93,7 +107,51 @@ def decide(
 ) -> None:
     """Write a decision record alone: no revision, no tick, no counter. Unsaved changes of `work` stay unsaved."""
     _insert_decision(work, act, outcome=outcome, reason=reason, refs=refs, fault_id=fault_id)
-    rows.update(work.company, ["decision_count"])
+    rows.update(work.company, ["decision_count", "chains"])
+
+
+# ---------------------------------------------------------------- chains
+def _insert(company: Company, added: list[Any]) -> None:
+    company.chains = {**company.chains, **linked(company, added)}
+    rows.insert(*added)
+
+
+def linked(company: Company, added: Iterable[LedgerRow]) -> dict[str, Any]:
+    """Link rows of one table to the company's chain, number those without a number; return the chain's new end."""
+    ends: dict[str, Any] = {}
+    for row in added:
+        end = ends.get(row.CHAIN) or chain_end(company, row.CHAIN)
+        row.number = row.number or end["count"] + 1
+        row.hash = chain.link(end["head"], chain.content_of(row, owner="company_id"))
+        ends[row.CHAIN] = {**end, "count": row.number, "head": row.hash}
+    return ends
+
+
+def chain_end(company: Company, name: str) -> dict[str, Any]:
+    """Return how the company knows one chain: `count`, `head`, and `after` and `start` where it does not begin at 1."""
+    return {"count": 0, "head": chain.genesis(table=name, owner=company.pk), **company.chains.get(name, {})}
+
+
+def chains_of(company: Company) -> list[chain.Chain]:
+    """Return the five chains of a company, ready to be proved."""
+    tables: list[Any] = LedgerRow.__subclasses__()
+    return [chain_of(company, model) for model in tables]
+
+
+def chain_of(company: Company, model: Any) -> chain.Chain:
+    """Return one table's chain of a company."""
+    end = chain_end(company, model.CHAIN)
+    found = model.objects.filter(company_id=company.pk).order_by(*model.ORDER)
+    return chain.Chain(
+        table=f"mockcore {model.CHAIN}",
+        owner=company.pk,
+        owner_column="company_id",
+        rows=found,
+        after=end.get("after", 0),
+        count=end["count"],
+        start=end.get("start") or chain.genesis(table=model.CHAIN, owner=company.pk),
+        head=end["head"],
+    )
 
 
 def _revision(work: UnitOfWork, act: Act, note: Note) -> StateRevision:
@@ -147,18 +205,17 @@ def _insert_decision(
 ) -> None:
     company = work.company
     company.decision_count += 1
-    rows.insert(
-        DecisionRecord(
-            company_id=company.pk,
-            number=company.decision_count,
-            at=work.now,
-            run_id=act.run_id or None,
-            operation=act.operation,
-            outcome=outcome.value,
-            reason=reason,
-            state_revision=company.revision,
-            entity_refs=list(refs),
-            call_id=act.cause.call_id,
-            fault_id=fault_id,
-        )
+    decision = DecisionRecord(
+        company_id=company.pk,
+        number=company.decision_count,
+        at=work.now,
+        run_id=act.run_id or None,
+        operation=act.operation,
+        outcome=outcome.value,
+        reason=reason,
+        state_revision=company.revision,
+        entity_refs=list(refs),
+        call_id=act.cause.call_id,
+        fault_id=fault_id,
     )
+    _insert(company, [decision])

@@ -237,9 +237,8 @@ class MockControlPlane:
         if stored := _stored(work.company, CLOCK_SCOPE, request.idempotency_key, text):
             ledger.decide(work=work, act=act, outcome=Decided.DUPLICATE, reason="command_already_applied")
             return stored
-        applied = clock.advance(work, act, ticks=request.ticks)
-        _remember(work.company, CLOCK_SCOPE, request.idempotency_key, text, applied)
-        return applied
+        remember = partial(_memory, work.company, CLOCK_SCOPE, request.idempotency_key, text)
+        return clock.advance(work, act, ticks=request.ticks, remember=remember)
 
     # ------------------------------------------------------------ reads
     def facts(self, run_id: str) -> RunFacts:
@@ -385,22 +384,23 @@ def _write(act: ledger.Act, scene: Scene, envelope: Envelope, text: str) -> Appl
         actor_id=scene.author.public_id if scene.author else None,
         details={"kind": command.kind, "idempotencyKey": envelope.idempotency_key, "entityRefs": list(refs)},
     )
-    number = ledger.commit(work=work, act=act, note=note, changes=changes, refs=refs)
     applied = Applied(
         command_id=command_id,
         command_kind=command.kind,
         disposition="applied",
-        state_revision=number,
+        state_revision=work.company.revision + 1,
         entity_refs=refs,
         scheduled_wake_ids=tuple(c.row.public_id for c in changes if c.row.KIND == "wake" and c.before is None),
     )
-    _remember(work.company, _scope(envelope), envelope.idempotency_key, text, applied)
+    remember = _memory(work.company, _scope(envelope), envelope.idempotency_key, text, applied)
+    ledger.commit(work=work, act=act, note=note, changes=changes, refs=refs, remember=remember)
     return applied
 
 
-def _remember(company: Company, scope: str, key: str, text: str, applied: Applied) -> None:
-    rows.insert(
-        IdempotencyRecord(company_id=company.pk, scope=scope, key=key, input_canonical=text, result=applied.as_json())
+def _memory(company: Company, scope: str, key: str, text: str, applied: Applied) -> IdempotencyRecord:
+    """Return the record by which the same key is answered again. The ledger stores it, in its chain."""
+    return IdempotencyRecord(
+        company_id=company.pk, scope=scope, key=key, input_canonical=text, result=applied.as_json()
     )
 
 

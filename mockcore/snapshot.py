@@ -1,75 +1,138 @@
-"""The whole state of a company as one value: `paperclip.capability.mock-state.v1`. Source: reference A 3.2."""
+"""The whole state of a company as one value: `paperclip.capability.mock-state.v1`. Source: reference A 3.2.
+
+`LISTS` says which entity is shown where; the present, a past revision and a restored file all read it from there.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from mockcore import models
-from mockcore.faults import remaining
-from mockcore.models import Company, Row
-from mockcore.queries import document_json, whole_approvals
+from mockcore import models, world
+from mockcore.models import Company, DecisionRecord, LedgerRow
+from mockcore.models.base import shown_facts
+from mockcore.vocabulary import Decided, Lifecycle
+from mockcore.world import Facts, World
 
-PLAIN: dict[str, type[models.Entity]] = {
-    "actors": models.Actor,
-    "tasks": models.Task,
-    "comments": models.Comment,
-    "interactions": models.Interaction,
-    "artifacts": models.Artifact,
-    "workProducts": models.WorkProduct,
-    "blockers": models.Blocker,
-    "workspaceServices": models.WorkspaceService,
-    "budgets": models.Budget,
-    "wakes": models.Wake,
+SCHEMA = "paperclip.capability.mock-state.v1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """One list of the state root: its entity, and those drawn inside it with the fact that names the outer one."""
+
+    model: type[models.Entity]
+    inside: Mapping[str, tuple[type[models.Entity], str]] = field(default_factory=dict)
+
+
+LISTS: dict[str, Listing] = {
+    "actors": Listing(model=models.Actor),
+    "tasks": Listing(model=models.Task),
+    "comments": Listing(model=models.Comment),
+    "documents": Listing(model=models.Document, inside={"revisions": (models.DocumentRevision, "documentId")}),
+    "interactions": Listing(model=models.Interaction),
+    "approvals": Listing(model=models.Approval, inside={"comments": (models.ApprovalComment, "@approvalId")}),
+    "artifacts": Listing(model=models.Artifact),
+    "workProducts": Listing(model=models.WorkProduct),
+    "blockers": Listing(model=models.Blocker),
+    "workspaceServices": Listing(model=models.WorkspaceService),
+    "budgets": Listing(model=models.Budget),
+    "runs": Listing(model=models.Run, inside={"events": (models.RunEvent, "runId")}),
+    "wakes": Listing(model=models.Wake),
+    "faults": Listing(model=models.Fault),
 }
-LEDGER: dict[str, tuple[type[Row], str]] = {
+LEDGER: dict[str, tuple[type[LedgerRow], str]] = {  # list, model, and the column that says up to which revision
     "audit": (models.AuditRecord, "number"),
-    "decisions": (models.DecisionRecord, "number"),
-    "idempotency": (models.IdempotencyRecord, "pk"),
+    "decisions": (models.DecisionRecord, "state_revision"),
+    "idempotency": (models.IdempotencyRecord, "revision"),
 }
 
 
-def state_root(company: Company) -> dict[str, Any]:
-    """Return the state root; lists are in order of creation, so equal scripts give equal bytes."""
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """What a company's row said at one revision."""
+
+    company: Company
+    revision: int
+    standing: Facts  # clock tick, counters, active run
+    lifecycle: str
+
+
+def now(company: Company) -> Moment:
+    """Return the moment that the company's row shows."""
+    return Moment(company=company, revision=company.revision, standing=company.standing(), lifecycle=company.lifecycle)
+
+
+def then(company: Company, *, revision: int) -> Moment:
+    """Return the moment of a kept revision. A mutation needs a running company, so whoever had a successor was running.
+
+    Raises `StateRevision.DoesNotExist` for a revision that is not kept.
+    """
+    if revision == company.revision:
+        return now(company)
+    if revision == company.base_revision:
+        return Moment(
+            company=company, revision=revision, standing=company.base or {}, lifecycle=Lifecycle.RUNNING.value
+        )
+    row = models.StateRevision.objects.get(company_id=company.pk, number=revision)
+    standing = {"tick": row.clock_tick, "counters": row.counters, "activeRunId": row.active_run_id}
+    return Moment(company=company, revision=revision, standing=standing, lifecycle=Lifecycle.RUNNING.value)
+
+
+# ---------------------------------------------------------------- drawing
+def state_root(company: Company) -> Facts:
+    """Return the present state root; lists are in order of creation, so equal scripts give equal bytes."""
+    return {**world_root(now(company), world.read(company)), **ledger_lists(company, revision=company.revision)}
+
+
+def world_root(moment: Moment, world: World) -> Facts:
+    """Return the state root without the three lists of the ledger, which alone grow with the history."""
+    company, standing = moment.company, moment.standing
     return {
-        "schema": "paperclip.capability.mock-state.v1",
-        "revision": company.revision,
-        "clock": company.clock(),
-        "counters": dict(company.counters),
-        "lifecycle": company.lifecycle,
-        "activeRunId": company.active_run_id,
-        "company": company.as_json(),
+        "schema": SCHEMA,
+        "revision": moment.revision,
+        "clock": {"epochMs": company.epoch_ms, "tick": standing["tick"]},
+        "counters": standing["counters"],
+        "lifecycle": moment.lifecycle,
+        "activeRunId": standing["activeRunId"],
+        "company": world.company,
         "outOfScopeTaskIds": list(company.out_of_scope_task_ids),
-        **{name: _all(model, company, "position") for name, model in PLAIN.items()},
-        "runs": _runs(company),
-        "documents": _documents(company),
-        "approvals": whole_approvals(models.Approval.objects.filter(company=company)),
-        "faults": _faults(company),
-        **{name: _all(model, company, order) for name, (model, order) in LEDGER.items()},
+        **{name: _drawn(world, listing) for name, listing in LISTS.items()},
+        "faults": _faults(moment, world),
     }
 
 
-def _all(model: type[Row], company: Company, order: str) -> list[dict[str, Any]]:
-    found = model.objects.filter(company=company).order_by(order)  # type: ignore[attr-defined]
-    return [row.as_json() for row in found]
+def ledger_lists(company: Company, *, revision: int) -> Facts:
+    """Return audit, decisions and idempotency records as they stood when `revision` was left."""
+    return {
+        name: [row.as_json() for row in _ledger(model, company, {f"{column}__lte": revision})]
+        for name, (model, column) in LEDGER.items()
+    }
 
 
-def _runs(company: Company) -> list[dict[str, Any]]:
-    """Return the runs with the events that were reported of them, in the order of their arrival."""
-    by_run: dict[str, list[dict[str, Any]]] = {}
-    for event in models.RunEvent.objects.filter(company=company).order_by("position"):
-        by_run.setdefault(event.run_id, []).append(event.as_json())
-    runs = models.Run.objects.filter(company=company).order_by("position")
-    return [{**run.as_json(), "events": by_run.get(run.uid, [])} for run in runs]
+def _ledger(model: type[LedgerRow], company: Company, where: dict[str, int]) -> Any:
+    return model.objects.filter(company_id=company.pk, **where).order_by("number").iterator()  # type: ignore[attr-defined]
 
 
-def _documents(company: Company) -> list[dict[str, Any]]:
-    by_document: dict[str, list[models.DocumentRevision]] = {}
-    for revision in models.DocumentRevision.objects.filter(company=company).order_by("position"):
-        by_document.setdefault(revision.document_id, []).append(revision)
-    documents = models.Document.objects.filter(company=company).order_by("position")
-    return [document_json(document, by_document.get(document.uid, [])) for document in documents]
+def _drawn(world: World, listing: Listing) -> list[Facts]:
+    drawn = [shown_facts(facts) for facts in world.of_kind(listing.model.KIND)]
+    for name, (model, owner) in listing.inside.items():
+        by_owner: dict[str, list[Facts]] = {}
+        for facts in world.of_kind(model.KIND):
+            by_owner.setdefault(facts[owner], []).append(shown_facts(facts))
+        drawn = [{**facts, name: by_owner.get(facts["id"], [])} for facts in drawn]
+    return drawn
 
 
-def _faults(company: Company) -> list[dict[str, Any]]:
-    faults = models.Fault.objects.filter(company=company).order_by("position")
-    return [{**fault.as_json(), "remaining": remaining(fault)} for fault in faults]
+def _faults(moment: Moment, world: World) -> list[Facts]:
+    """Return the rules with what remained of them when the revision was left."""
+    rules = _drawn(world, LISTS["faults"])
+    if not rules:
+        return []
+    struck = DecisionRecord.objects.filter(
+        company_id=moment.company.pk, outcome=Decided.FAULTED.value, state_revision__lte=moment.revision
+    )
+    used = Counter(struck.values_list("fault_id", flat=True))
+    return [{**rule, "remaining": max(0, rule["configuredCount"] - used[rule["id"]])} for rule in rules]

@@ -158,13 +158,14 @@ def retire(*, company_id: str) -> None:
 def discard(*, company_id: str) -> None:
     """Remove a company whose room failed to open, with every row of it. Unknown companies are no error.
 
-    Raises `TenantInUse` once anything but the opening of the run has happened: from then on the rows are evidence.
+    Raises `TenantInUse` once anything but the opening of the run has happened: from then on the rows are evidence. So
+    are those of a company that was forked.
     """
     with transaction.atomic():
         company = Company.objects.select_for_update().filter(pk=company_id).first()
         if company is None:
             return
-        if company.revision > OPENING_REVISION:
+        if company.revision > OPENING_REVISION or Company.objects.filter(parent=company).exists():
             raise TenantInUse
         for model in apps.get_app_config("mockcore").get_models():
             if model is not Company:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from mockcore import rows
 from mockcore.models import Company, Entity
-from mockcore.models.base import json_columns, uid_of
+from mockcore.models.base import uid_of, whole_columns
 
 E = TypeVar("E", bound=Entity)
 Facts = dict[str, Any]
@@ -21,7 +21,7 @@ Facts = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class RowChange:
-    """What happened to one entity: its changed fields before and after; None where it was not there."""
+    """What happened to one entity: its changed fields, hidden ones too, before and after; None where it was not."""
 
     row: Company | Entity
     before: Facts | None
@@ -42,6 +42,7 @@ class UnitOfWork:
     def __init__(self, *, company: Company) -> None:
         self.company = company
         self.now: datetime = company.now()
+        self.base = company.standing()  # as this command found it
         self._company_before = company.as_json()
         self._rows: dict[str, dict[str, Entity]] = {}  # kind, then uid: every row seen, in order
         self._before: dict[tuple[str, str], Facts | None] = {}  # None when this command made the row
@@ -80,7 +81,7 @@ class UnitOfWork:
         held = self._rows.setdefault(row.KIND, {})
         if row.uid not in held:
             held[row.uid] = row
-            self._before[row.KIND, row.uid] = row.as_json()
+            self._before[row.KIND, row.uid] = row.whole()
         return held[row.uid]  # type: ignore[return-value]
 
     def _keep_all(self, found: Iterable[Entity]) -> None:
@@ -105,7 +106,7 @@ class UnitOfWork:
         out = [_change(self.company, before=self._company_before, after=self.company.as_json())]
         for (kind, uid), before in self._before.items():
             row = self._rows[kind][uid]
-            out.append(_change(row, before=before, after=None if (kind, uid) in self._gone else row.as_json()))
+            out.append(_change(row, before=before, after=None if (kind, uid) in self._gone else row.whole()))
         return [change for change in out if change.before is not None or change.after is not None]
 
     def flush(self) -> list[RowChange]:
@@ -130,5 +131,5 @@ def _write(row: Entity, change: RowChange) -> None:
     elif change.after is None:
         rows.delete(row)
     else:
-        attnames = {name: attname for name, attname, _ in json_columns(type(row))}
+        attnames = {name: attname for name, attname, _ in whole_columns(type(row))}
         rows.update(row, [attnames[name] for name in change.after])

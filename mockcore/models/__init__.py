@@ -10,7 +10,15 @@ from mockcore.models.document import Document, DocumentRevision
 from mockcore.models.event import RunEvent
 from mockcore.models.fault import Fault
 from mockcore.models.interaction import Interaction
-from mockcore.models.ledger import AuditRecord, Change, DecisionRecord, IdempotencyRecord, StateRevision
+from mockcore.models.ledger import (
+    AuditRecord,
+    Change,
+    DecisionRecord,
+    IdempotencyRecord,
+    Keyframe,
+    LedgerRow,
+    StateRevision,
+)
 from mockcore.models.run import Run
 from mockcore.models.task import Blocker, Comment, Task
 from mockcore.models.wake import Wake
@@ -34,6 +42,8 @@ __all__ = [
     "Fault",
     "IdempotencyRecord",
     "Interaction",
+    "Keyframe",
+    "LedgerRow",
     "Row",
     "Run",
     "RunEvent",

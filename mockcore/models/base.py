@@ -47,6 +47,10 @@ class CanonicalJSON(_Text):
         return name, "django.db.models.TextField", args, kwargs
 
 
+HIDDEN = "@"  # begins the name of a column that is no part of the public JSON
+POSITION = "@position"
+
+
 def uid_of(company_id: str, public_id: str) -> str:
     """Return the primary key of an entity."""
     return f"{company_id}/{public_id}"
@@ -90,6 +94,22 @@ def camel(attname: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
+@cache
+def whole_columns(model: type[Row]) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
+    """Return (name, attribute, reader) for each column of an entity: the public ones, then the hidden ones.
+
+    A hidden column is kept in change sets and keyframes, and never shown; its name begins with `HIDDEN`.
+    """
+    known = {"uid", "company_id", *model.PUBLIC}
+    hidden = [field.attname for field in model._meta.concrete_fields if field.attname not in known]
+    return json_columns(model) + tuple((HIDDEN + camel(name), name, _reader(model, name)) for name in hidden)
+
+
+def shown_facts(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return facts without the hidden ones."""
+    return {name: value for name, value in facts.items() if not name.startswith(HIDDEN)}
+
+
 def _reader(model: type[Row], attname: str) -> Callable[[Any], Any]:
     field = next((f for f in model._meta.concrete_fields if f.attname == attname), None)
     if isinstance(field, models.ForeignKey) and field.related_model != _company():
@@ -117,6 +137,7 @@ class Entity(Row):
     """One thing of the mock company. `position` is the order of creation inside the company."""
 
     KIND: ClassVar[str]  # the word before the colon of an entity reference
+    NAMES_COMPANY: ClassVar[tuple[str, ...]] = ()  # columns that may hold the company's id as plain text
     uid = models.CharField(primary_key=True, max_length=500, editable=False)
     company = models.ForeignKey("mockcore.Company", models.PROTECT, related_name="+", db_index=False)
     public_id = models.CharField(max_length=240)
@@ -139,6 +160,10 @@ class Entity(Row):
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.identify()
         super().save(*args, **kwargs)
+
+    def whole(self) -> dict[str, Any]:
+        """Return the public facts and the hidden ones: all that is needed to make the row again."""
+        return {name: read(getattr(self, attname)) for name, attname, read in whole_columns(type(self))}
 
     def identify(self) -> None:
         """Give the row its primary key."""

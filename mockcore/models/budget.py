@@ -13,6 +13,7 @@ class Budget(Entity):
     """A limit in cents for the company or one actor; `scope_id` is that one's public id."""
 
     KIND = "budget"
+    NAMES_COMPANY = ("scope_id",)
     PUBLIC = ("public_id", "scope", "scope_id", "limit_cents", "spent_cents", "hard_stop")
 
     scope = models.CharField(max_length=20)

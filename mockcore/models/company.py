@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import CheckConstraint, Q
+from django.db.models import CheckConstraint, F, Q
 
 from mockcore.models.base import CanonicalJSON, Row, one_of
 from mockcore.vocabulary import Lifecycle, Standing
@@ -19,6 +19,10 @@ class Company(Row):
 
     Company time is `epoch_ms` plus `clock_tick` seconds and moves by one second for each applied mutation.
     `decision_count` numbers the decision records, which a refusal writes too, so it is no part of the state.
+
+    History is kept from `base_revision` on: 0 for a seeded company, the revision it was copied at for a restored or
+    forked one. `base` holds clock, counters and active run at that revision, from the first mutation on. `chains` holds
+    the heads and counts of the ledger's hash chains.
     """
 
     KIND: ClassVar[str] = "company"
@@ -38,6 +42,10 @@ class Company(Row):
     active_run_id = models.CharField(max_length=240, null=True)
     out_of_scope_task_ids = CanonicalJSON(default=list)
     retired_at = models.DateTimeField(null=True)
+    parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")
+    base_revision = models.PositiveBigIntegerField(default=0)
+    base = CanonicalJSON(null=True)
+    chains = CanonicalJSON(default=dict)
 
     class Meta:
         verbose_name_plural = "companies"
@@ -45,6 +53,8 @@ class Company(Row):
             CheckConstraint(condition=~Q(public_id="") & ~Q(public_id__contains="/"), name="company_id_is_one_word"),
             one_of("status", Standing),
             one_of("lifecycle", Lifecycle),
+            CheckConstraint(condition=Q(revision__gte=F("base_revision")), name="company_history_has_a_beginning"),
+            CheckConstraint(condition=Q(parent=None) | ~Q(parent=F("public_id")), name="company_is_not_its_own_parent"),
         ]
 
     @property
@@ -57,3 +67,7 @@ class Company(Row):
 
     def clock(self) -> dict[str, Any]:
         return {"epochMs": self.epoch_ms, "tick": self.clock_tick}
+
+    def standing(self) -> dict[str, Any]:
+        """Return what a mutation moves besides entities: the clock, the counters and the run that was opened last."""
+        return {"tick": self.clock_tick, "counters": dict(self.counters), "activeRunId": self.active_run_id}

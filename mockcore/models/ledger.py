@@ -1,8 +1,11 @@
-"""What happened: revisions with their changes and cause, audit, decisions, idempotency. Rows are only ever added."""
+"""What happened: revisions with their changes and cause, audit, decisions, idempotency. Rows are only ever added.
+
+Each table is a hash chain per company, whose heads stand in the company's row (`chain`, `ledger`).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
@@ -13,9 +16,18 @@ from mockcore.vocabulary import Decided
 
 
 class LedgerRow(Row):
-    """A row of the ledger belongs to a company and is never changed or removed."""
+    """A row of the ledger belongs to a company and is never changed or removed.
+
+    `number` counts the rows of a table in one company from 1. `CHAIN` names the table's chain, and `ORDER` is how its
+    rows are read in the order of the chain.
+    """
+
+    CHAIN: ClassVar[str]
+    ORDER: ClassVar[tuple[str, ...]] = ("number",)
 
     company = models.ForeignKey("mockcore.Company", models.PROTECT, related_name="+", db_index=False)
+    number = models.PositiveBigIntegerField()
+    hash = models.CharField(max_length=64)  # empty only in a row that is older than the chains
 
     class Meta:
         abstract = True
@@ -35,9 +47,9 @@ class StateRevision(LedgerRow):
     The `cause_…` columns are opaque ids of the world above, empty when it gave none.
     """
 
+    CHAIN = "revisions"
     PUBLIC = ("number", "operation", "principal", "run_id", "command_id", "at", "clock_tick", "counters")
 
-    number = models.PositiveBigIntegerField()
     operation = models.CharField(max_length=40)
     principal = models.CharField(max_length=10)
     run_id = models.CharField(max_length=240)
@@ -63,8 +75,13 @@ class StateRevision(LedgerRow):
 
 
 class Change(LedgerRow):
-    """What one revision did to one entity: the changed fields before and after; null where the entity was not."""
+    """What one revision did to one entity: the changed fields before and after; null where the entity was not.
 
+    Names that begin with `@` are columns that no surface shows.
+    """
+
+    CHAIN = "changes"
+    ORDER = ("revision", "number")  # the same order, and an index has it
     revision = models.PositiveBigIntegerField()
     entity = models.CharField(max_length=30)
     entity_id = models.CharField(max_length=240)
@@ -86,9 +103,9 @@ class Change(LedgerRow):
 class AuditRecord(LedgerRow):
     """One per state revision and numbered like it."""
 
+    CHAIN = "audit"
     PUBLIC = ("public_id", "at", "run_id", "actor_id", "action", "entity_type", "entity_id", "details")
 
-    number = models.PositiveBigIntegerField()
     at = models.DateTimeField()
     run_id = models.CharField(max_length=240, null=True)
     actor_id = models.CharField(max_length=240, null=True)
@@ -108,9 +125,9 @@ class AuditRecord(LedgerRow):
 class DecisionRecord(LedgerRow):
     """What the plane decided on one request; written for refusals too. `call_id` is the caller's, kept to find it."""
 
+    CHAIN = "decisions"
     PUBLIC = ("public_id", "at", "run_id", "operation", "outcome", "reason", "state_revision", "entity_refs")
 
-    number = models.PositiveBigIntegerField()
     at = models.DateTimeField()
     run_id = models.CharField(max_length=240, null=True)
     operation = models.CharField(max_length=40)
@@ -133,10 +150,12 @@ class DecisionRecord(LedgerRow):
 
 
 class IdempotencyRecord(LedgerRow):
-    """The result of an applied command, by the caller's key."""
+    """The result of an applied command, by the caller's key. `revision` is the one that the command made."""
 
+    CHAIN = "idempotency"
     PUBLIC = ("scope", "key", "input_canonical", "result")
 
+    revision = models.PositiveBigIntegerField()
     scope = models.CharField(max_length=300)
     key = models.CharField(max_length=240)
     input_canonical = models.TextField()
@@ -147,3 +166,23 @@ class IdempotencyRecord(LedgerRow):
 
     def __str__(self) -> str:
         return f"{self.scope} {self.key}"
+
+
+class Keyframe(Row):
+    """The entities of a company at one revision, as compressed canonical JSON. A copy: without it, reading is slower.
+
+    `digest` is the SHA-256 of the uncompressed text.
+    """
+
+    PUBLIC = ("revision", "digest")
+
+    company = models.ForeignKey("mockcore.Company", models.PROTECT, related_name="+", db_index=False)
+    revision = models.PositiveBigIntegerField()
+    digest = models.CharField(max_length=64)
+    body = models.BinaryField()
+
+    class Meta:
+        constraints = [UniqueConstraint(fields=["company", "revision"], name="keyframe_once_per_revision")]
+
+    def __str__(self) -> str:
+        return f"keyframe {self.revision}"
