@@ -1,11 +1,13 @@
 """Writing and reading authorization records. Call inside a transaction: a number is used, or given back with it.
 
+The records of a company are a hash chain; the counter, locked from the reservation on, holds its head and count.
+
 It records what it is told. What may be stored was redacted by the caller.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,16 +16,18 @@ from django.db import DEFAULT_DB_ALIAS
 from capability.catalog import Operation
 from capability.models import AuthorizationCounter, AuthorizationRecord, public_id
 from capability.policy import Code, Decision, Phase
-from mockcore import rows
+from mockcore import chain, rows
 from mockcore.text import canonical
 
 # One statement on both databases: makes the counter if need be, raises it, and holds its row until the commit, so two
 # calls for one company never get the same number.
 RESERVE = (
-    "INSERT INTO capability_authorizationcounter (company_id, last_number) VALUES (%s, %s) "
+    "INSERT INTO capability_authorizationcounter (company_id, last_number, head, chained_after) VALUES (%s, %s, '', 0) "
     "ON CONFLICT (company_id) DO UPDATE "
-    "SET last_number = capability_authorizationcounter.last_number + excluded.last_number RETURNING last_number"
+    "SET last_number = capability_authorizationcounter.last_number + excluded.last_number RETURNING last_number, head"
 )
+MOVE_HEAD = "UPDATE capability_authorizationcounter SET head = %s WHERE company_id = %s"
+TABLE = "authorization records"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +55,18 @@ class Subject:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reserved:
+    """Consecutive record numbers from `first` on, and the hash of the record before them."""
+
+    first: int
+    previous: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Invocation:
     """One call and what became of it, ready to store: ids are bounded, texts and JSON are redacted."""
 
-    number: int
+    place: Reserved
     operation_id: str
     call_id: str
     turn_id: str
@@ -67,10 +79,22 @@ class Invocation:
     after_revision: int
 
 
-def reserve_numbers(*, company_id: str, count: int = 1) -> int:
-    """Reserve `count` consecutive record numbers of the company and return the first."""
-    newest: int = rows.run(RESERVE, [company_id, count]).rows[0][0]
-    return newest - count + 1
+def reserve_numbers(*, company_id: str, count: int = 1) -> Reserved:
+    """Reserve `count` consecutive record numbers of the company. All are to be recorded in the same transaction."""
+    [(newest, head)] = rows.run(RESERVE, [company_id, count]).rows
+    return Reserved(first=newest - count + 1, previous=head or _genesis(company_id))
+
+
+def _genesis(company_id: str) -> str:
+    return chain.genesis(table=TABLE, owner=company_id)
+
+
+def _insert(company_id: str, previous: str, records: list[AuthorizationRecord]) -> None:
+    """Link the records to the one before, write them, and move the head of the company's chain."""
+    for record in records:
+        record.hash = previous = chain.link(previous, chain.content_of(record, owner="company_id"))
+    rows.insert(*records)
+    rows.run(MOVE_HEAD, [previous, company_id])
 
 
 def authorization_id(*, number: int) -> str:
@@ -80,49 +104,77 @@ def authorization_id(*, number: int) -> str:
 
 def record_exposure(*, subject: Subject, decisions: Sequence[tuple[Operation, Decision]]) -> None:
     """Write one record per listed catalog entry, in order."""
-    first = reserve_numbers(company_id=subject.company_id, count=len(decisions))
+    if not decisions:
+        return
+    reserved = reserve_numbers(company_id=subject.company_id, count=len(decisions))
     columns = {**subject.columns(), "phase": Phase.EXPOSURE.value, "after_revision": subject.revision}
-    rows.insert(
-        *(
-            AuthorizationRecord(
-                number=number,
-                operation_id=operation.id,
-                allowed=decision.allowed,
-                code=decision.code.value,
-                reason=decision.reason,
-                **columns,
-            )
-            for number, (operation, decision) in enumerate(decisions, start=first)
+    records = [
+        AuthorizationRecord(
+            number=number,
+            operation_id=operation.id,
+            allowed=decision.allowed,
+            code=decision.code.value,
+            reason=decision.reason,
+            **columns,
         )
-    )
+        for number, (operation, decision) in enumerate(decisions, start=reserved.first)
+    ]
+    _insert(subject.company_id, reserved.previous, records)
 
 
 def record_invocation(*, subject: Subject, invocation: Invocation) -> None:
     """Write the record of one call under its reserved number."""
-    rows.insert(
-        AuthorizationRecord(
-            number=invocation.number,
-            phase=Phase.INVOCATION.value,
-            operation_id=invocation.operation_id,
-            call_id=invocation.call_id,
-            turn_id=invocation.turn_id,
-            message_id=invocation.message_id,
-            allowed=invocation.code is Code.ALLOWED,
-            code=invocation.code.value,
-            control_plane_code=invocation.control_plane_code,
-            reason=invocation.reason,
-            input_json=None if invocation.input is None else canonical(invocation.input),
-            result_json=None if invocation.result is None else canonical(invocation.result),
-            after_revision=invocation.after_revision,
-            **subject.columns(),
-        )
+    record = AuthorizationRecord(
+        number=invocation.place.first,
+        phase=Phase.INVOCATION.value,
+        operation_id=invocation.operation_id,
+        call_id=invocation.call_id,
+        turn_id=invocation.turn_id,
+        message_id=invocation.message_id,
+        allowed=invocation.code is Code.ALLOWED,
+        code=invocation.code.value,
+        control_plane_code=invocation.control_plane_code,
+        reason=invocation.reason,
+        input_json=None if invocation.input is None else canonical(invocation.input),
+        result_json=None if invocation.result is None else canonical(invocation.result),
+        after_revision=invocation.after_revision,
+        **subject.columns(),
     )
+    _insert(subject.company_id, invocation.place.previous, [record])
 
 
 def list_authorization_records(*, company_id: str, after: int = 0, limit: int = 500) -> list[dict[str, Any]]:
     """Return the company's records numbered above `after`, oldest first, at most `limit`, as JSON."""
     records = AuthorizationRecord.objects.filter(company_id=company_id, number__gt=after)
     return [record.as_json() for record in records.order_by("number")[:limit]]
+
+
+def list_chains(*, company_id: str | None = None) -> Iterator[chain.Chain]:
+    """Yield the chain of one company's records, or of every company's; what has lost its counter comes last."""
+    counters = AuthorizationCounter.objects.order_by("company_id")
+    if company_id is not None:
+        counters = counters.filter(company_id=company_id)
+    for counter in counters.iterator():
+        yield _chain(counter)
+    lost = AuthorizationRecord.objects.exclude(company_id__in=AuthorizationCounter.objects.values("company_id"))
+    if company_id is not None:
+        lost = lost.filter(company_id=company_id)
+    for owner in lost.order_by("company_id").values_list("company_id", flat=True).distinct():
+        yield _chain(AuthorizationCounter(company_id=owner, last_number=0))
+
+
+def _chain(counter: AuthorizationCounter) -> chain.Chain:
+    start = _genesis(counter.company_id)
+    return chain.Chain(
+        table=f"capability {TABLE}",
+        owner=counter.company_id,
+        owner_column="company_id",
+        rows=AuthorizationRecord.objects.filter(company_id=counter.company_id).order_by("number"),
+        after=counter.chained_after,
+        count=counter.last_number,
+        start=start,
+        head=counter.head or start,
+    )
 
 
 def count_invocations(*, company_id: str) -> int:

@@ -83,7 +83,7 @@ class _Case:
     call: Call
     subject: Subject
     facts: RunFacts | None
-    number: int
+    place: authorizations.Reserved
     given: Any = None
     flaw: str = ""
 
@@ -124,7 +124,7 @@ class Dispatcher:
             authorizations.record_invocation(subject=case.subject, invocation=_invocation(case, answer, after))
         return Dispatched(
             envelope=_envelope(call, answer, after),
-            authorization_id=authorizations.authorization_id(number=case.number),
+            authorization_id=authorizations.authorization_id(number=case.place.first),
             before_revision=case.subject.revision,
             after_revision=after,
             applied=answer.applied,
@@ -154,8 +154,8 @@ class Dispatcher:
     def _open(self, call: Call) -> _Case:
         facts = self._facts(call.run_id)
         subject = self._subject(call.run_id, facts)
-        number = authorizations.reserve_numbers(company_id=subject.company_id)
-        case = _Case(call=call, subject=subject, facts=facts, number=number)
+        place = authorizations.reserve_numbers(company_id=subject.company_id)
+        case = _Case(call=call, subject=subject, facts=facts, place=place)
         try:
             return replace(case, given=clean(call.input))
         except NotPlainJson as flaw:
@@ -217,7 +217,7 @@ class Dispatcher:
             turn_id=call.turn_id,
             call_id=call.call_id,
             message_id=call.message_id,
-            authorization_id=authorizations.authorization_id(number=case.number),
+            authorization_id=authorizations.authorization_id(number=case.place.first),
         )
         outcome = self.port.apply(
             Envelope(
@@ -254,7 +254,7 @@ def _envelope(call: Call, answer: _Answer, revision: int) -> dict[str, Any]:
 def _invocation(case: _Case, answer: _Answer, after: int) -> Invocation:
     call = case.call
     return Invocation(
-        number=case.number,
+        place=case.place,
         operation_id=call.operation_id,
         call_id=call.call_id,
         turn_id=call.turn_id,

@@ -35,10 +35,15 @@ class AppendOnlyQuerySet(models.QuerySet["AuthorizationRecord"]):
 
 
 class AuthorizationCounter(models.Model):
-    """The number of a company's newest record. Its row is what two calls for one company wait for."""
+    """The number and hash of a company's newest record. Its row is what two calls for one company wait for.
+
+    `head` is empty before the first record; records up to `chained_after` are older than the chain.
+    """
 
     company_id = models.CharField(max_length=200, primary_key=True)
     last_number = models.PositiveBigIntegerField()
+    head = models.CharField(max_length=64, default="")
+    chained_after = models.PositiveBigIntegerField(default=0)
 
     def __str__(self) -> str:
         return f"{self.company_id}: {self.last_number}"
@@ -68,6 +73,7 @@ class AuthorizationRecord(models.Model):
     result_json = models.TextField(null=True)  # redacted
     before_revision = models.PositiveBigIntegerField()
     after_revision = models.PositiveBigIntegerField()
+    hash = models.CharField(max_length=64)  # over the hash before it and this row; empty in rows older than the chain
 
     objects = AppendOnlyQuerySet.as_manager()
 

@@ -19,6 +19,8 @@ class SessionLog(models.Model):
     last_number = models.PositiveBigIntegerField(default=0)
     last_runner_seq = models.PositiveBigIntegerField(default=0)  # `sourceSeq` of the newest event of the runner
     last_control_seq = models.PositiveBigIntegerField(default=0)  # and of the newest event of our own
+    head = models.CharField(max_length=64, blank=True, default="")  # hash of the newest event; empty before the first
+    chained_after = models.PositiveBigIntegerField(default=0)  # events up to this one are older than the hash chain
     opened_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True, blank=True)
     close_code = models.CharField(max_length=64, blank=True, default="")
@@ -44,6 +46,7 @@ class SessionEvent(models.Model):
     item_id = models.CharField(max_length=160, null=True, blank=True)
     at = models.DateTimeField()
     body = models.TextField()
+    hash = models.CharField(max_length=64)  # over the hash before it and this row; empty in rows older than the chain
 
     class Meta:
         ordering = ["-id"]

@@ -1,13 +1,14 @@
 """The session record: redacted, then numbered, then stored, then announced. The only writer of `SessionEvent`.
 
-One log per session. Appending is two statements in one transaction (an ORM append costs six times as much), and joins
-the caller's transaction when there is one, so that a command and its events commit together. The row of the log stays
-locked until commit: once number N is announced, everything below N is stored. Source: architecture notes, section D.
+One log per session. Appending is three statements in one transaction (an ORM append costs six times as much), and
+joins the caller's transaction when there is one, so that a command and its events commit together. The row of the log
+stays locked until commit: once number N is announced, everything below N is stored. The events of a log are a hash
+chain, whose head and count the log's row holds. Source: architecture notes, section D.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -20,7 +21,7 @@ from capability.redaction import redact
 from evidence.models import SessionEvent, SessionLog
 from evidence.prp.events import Event, EventType, SourceKind, canonical, clean, envelope
 from evidence.tape import hub
-from mockcore import rows
+from mockcore import chain, rows
 from mockcore.refusal import Refusal
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "close_log",
     "discard_log",
     "last_number",
+    "list_chains",
     "list_open",
     "open_log",
     "read_events",
@@ -78,10 +80,11 @@ class Draft:
 
 @dataclass(frozen=True, kw_only=True)
 class _Reserved:
-    """What the locked log row gave an append: its run, and the last numbers before it."""
+    """What the locked log row gave an append: its run, and the last numbers and the hash before it."""
 
     run_id: str
     number: int
+    head: str
     seqs: dict[SourceKind, int]
 
 
@@ -103,7 +106,7 @@ def append(*, session_id: str, drafts: Sequence[Draft]) -> int:
     with transaction.atomic(savepoint=False):
         log = _reserve(session_id, [one.source for one in parsed])
         events = [_event(session_id, log, place, one) for place, one in enumerate(parsed, start=1)]
-        _insert(events, [one.at for one in parsed])
+        _insert(log, events, [one.at for one in parsed])
         transaction.on_commit(partial(hub.publish, session_id, events), robust=True)
     return events[-1].number
 
@@ -231,16 +234,18 @@ def _event(session_id: str, log: _Reserved, place: int, parsed: _Parsed) -> Even
     )
 
 
-# ---------------------------------------------------------------- the two statements
+# ---------------------------------------------------------------- the three statements
 RESERVE = """
     UPDATE evidence_sessionlog SET last_number = last_number + %s, last_runner_seq = last_runner_seq + %s,
         last_control_seq = last_control_seq + %s
-    WHERE session_id = %s AND closed_at IS NULL RETURNING run_id, last_number, last_runner_seq, last_control_seq
+    WHERE session_id = %s AND closed_at IS NULL RETURNING run_id, last_number, last_runner_seq, last_control_seq, head
 """
 INSERT = """
-    INSERT INTO evidence_sessionevent (session_id, number, event_type, turn_id, item_id, at, body)
-    VALUES (%s, %s, %s, %s, %s, %s, %s)
+    INSERT INTO evidence_sessionevent (session_id, number, event_type, turn_id, item_id, at, body, hash)
+    VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
 """
+MOVE_HEAD = "UPDATE evidence_sessionlog SET head = %s WHERE session_id = %s"
+TABLE = "session events"
 
 
 def _reserve(session_id: str, sources: Sequence[SourceKind]) -> _Reserved:
@@ -250,21 +255,50 @@ def _reserve(session_id: str, sources: Sequence[SourceKind]) -> _Reserved:
         raise UnknownSession
     row = found[0]
     seqs = {SourceKind.RUNNER: row[2] - runner, SourceKind.CONTROL_PLANE: row[3] - ours}
-    return _Reserved(run_id=row[0], number=row[1] - len(sources), seqs=seqs)
+    head = row[4] or chain.genesis(table=TABLE, owner=session_id)
+    return _Reserved(run_id=row[0], number=row[1] - len(sources), head=head, seqs=seqs)
 
 
-def _insert(events: Sequence[Event], moments: Sequence[datetime]) -> None:
-    adapt = connection.ops.adapt_datetimefield_value
-    values = [
-        (
-            event.session_id,
-            event.number,
-            event.event_type,
-            event.turn_id,
-            event.item_id,
-            adapt(at.astimezone(UTC)),
-            event.body,
-        )
-        for event, at in zip(events, moments, strict=True)
-    ]
+def _insert(log: _Reserved, events: Sequence[Event], moments: Sequence[datetime]) -> None:
+    """Link the events to the one before, write them, and move the head of the log's chain."""
+    head = log.head
+    values: list[tuple[Any, ...]] = []
+    for event, at in zip(events, moments, strict=True):
+        head = chain.link(head, chain.content(_columns(event, at)))
+        stored_at = connection.ops.adapt_datetimefield_value(at.astimezone(UTC))
+        values.append((event.session_id, *_columns(event, stored_at).values(), head))
     rows.run_many(INSERT, values)
+    rows.run(MOVE_HEAD, [head, events[0].session_id])
+
+
+def _columns(event: Event, at: Any) -> dict[str, Any]:
+    """Return the columns that the hash covers, in the order of `INSERT`."""
+    names = {"number": event.number, "event_type": event.event_type, "turn_id": event.turn_id, "item_id": event.item_id}
+    return {**names, "at": at, "body": event.body}
+
+
+# ---------------------------------------------------------------- proof
+def list_chains(*, session_ids: Sequence[str] | None = None) -> Iterator[chain.Chain]:
+    """Yield the hash chain of each log, or of the logs of these sessions; events that have lost their log come last."""
+    logs, events = SessionLog.objects.order_by("session_id"), SessionEvent.objects.order_by("session_id")
+    if session_ids is not None:
+        logs, events = logs.filter(session_id__in=session_ids), events.filter(session_id__in=session_ids)
+    for log in logs.iterator():
+        yield _chain(log)
+    lost = events.exclude(session_id__in=SessionLog.objects.values("session_id"))
+    for session_id in lost.values_list("session_id", flat=True).distinct():
+        yield _chain(SessionLog(session_id=session_id))
+
+
+def _chain(log: SessionLog) -> chain.Chain:
+    start = chain.genesis(table=TABLE, owner=log.session_id)
+    return chain.Chain(
+        table=f"evidence {TABLE}",
+        owner=log.session_id,
+        owner_column="session_id",
+        rows=SessionEvent.objects.filter(session_id=log.session_id).order_by("number"),
+        after=log.chained_after,
+        count=log.last_number,
+        start=start,
+        head=log.head or start,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,6 +130,13 @@ def linked(company: Company, added: Iterable[LedgerRow]) -> dict[str, Any]:
 def chain_end(company: Company, name: str) -> dict[str, Any]:
     """Return how the company knows one chain: `count`, `head`, and `after` and `start` where it does not begin at 1."""
     return {"count": 0, "head": chain.genesis(table=name, owner=company.pk), **company.chains.get(name, {})}
+
+
+def list_chains(*, company_id: str | None = None) -> Iterator[chain.Chain]:
+    """Yield the five chains of one company, or of every company, ready to be proved."""
+    found = Company.objects.order_by("pk")
+    for company in (found if company_id is None else found.filter(pk=company_id)).iterator():
+        yield from chains_of(company)
 
 
 def chains_of(company: Company) -> list[chain.Chain]:

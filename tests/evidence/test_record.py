@@ -177,11 +177,11 @@ def test_an_append_that_fails_takes_the_callers_transaction_with_it(session_id):
     assert not SessionLog.objects.filter(session_id=other).exists()
 
 
-def test_an_append_is_two_statements(session_id):
+def test_an_append_is_three_statements(session_id):
     with transaction.atomic(), CaptureQueriesContext(connection) as queries:
         record.append(session_id=session_id, drafts=whole_turn(1))
     written = [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
-    assert len(written) == 2
+    assert len(written) == 3
 
 
 @pytest.mark.requirement("record.closed")

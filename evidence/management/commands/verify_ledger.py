@@ -1,0 +1,36 @@
+"""`manage.py verify_ledger`: prove that no row of any ledger was changed, removed, added or moved."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from evidence.ledger import chains
+from mockcore.chain import first_flaw
+
+
+class Command(BaseCommand):
+    help = "Prove the hash chains of every ledger; name the first bad row of each table and exit 1 if there is one."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--company", help="the ledgers of this company and its sessions only")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        walked, rows, older, flaws = 0, 0, 0, 0
+        for chain in chains(company_id=options["company"]):
+            walked, rows, older = walked + 1, rows + chain.count - chain.after, older + chain.after
+            if flaw := first_flaw(chain):
+                flaws += 1
+                self.stdout.write(str(flaw))
+        if not walked:
+            self.stderr.write("there is nothing of that name" if options["company"] else "there is no ledger yet")
+            sys.exit(1 if options["company"] else 0)
+        if older:
+            self.stdout.write(f"{older:,} rows are older than their chain, or were copied without it: not proved here.")
+        if flaws:
+            self.stdout.write(f"{flaws} of {walked:,} chains are broken.")
+            sys.exit(1)
+        self.stdout.write(f"OK: {rows:,} rows in {walked:,} chains.")

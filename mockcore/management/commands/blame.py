@@ -1,0 +1,63 @@
+"""`manage.py blame`: who last wrote a field of an entity of a mock company."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from mockcore import history
+from mockcore.history import Revision
+from mockcore.refusal import Refusal
+
+SEEDED = "as seeded: no revision wrote it"
+
+
+class Command(BaseCommand):
+    help = "Name the revision, operation, call, turn, authorization record and message that last wrote a field."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("company", help="the company's id")
+        parser.add_argument("entity", help="kind:id, such as task:task-0001")
+        parser.add_argument("field", help="a field of the entity's JSON, such as status, or a path into it")
+        parser.add_argument("--revision", type=int, help="as of this revision")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            found = history.blame(
+                company_id=options["company"],
+                ref=options["entity"],
+                field=options["field"],
+                revision=options["revision"],
+            )
+        except Refusal as no:
+            raise CommandError(f"{no.code}: {no.message}") from no
+        if options["json"]:
+            self.stdout.write(json.dumps(facts(found) if found else None, indent=2))
+            return
+        for name, value in facts(found).items() if found else ():
+            self.stdout.write(f"{name:<16} {value or '(none given)'}")
+        if found is None:
+            self.stdout.write(SEEDED)
+
+
+def facts(found: Revision) -> dict[str, Any]:
+    """Return what blame says, by the contract's spelling."""
+    cause = asdict(found.cause)
+    return {
+        "companyId": found.company_id,
+        "revision": found.number,
+        "operation": found.operation,
+        "principal": found.principal.value,
+        "runId": found.run_id,
+        "commandId": found.command_id,
+        "at": found.at,
+        "callId": cause["call_id"],
+        "turnId": cause["turn_id"],
+        "authorizationId": cause["authorization_id"],
+        "messageId": cause["message_id"],
+    }
