@@ -9,6 +9,7 @@ from typing import Any
 
 from mockcore import models, rows
 from mockcore.blame import EntityMissing, FieldMissing, Revision, blame
+from mockcore.ledger import list_chains
 from mockcore.models import Approval, AuditRecord, Change, DecisionRecord, Entity, Interaction, StateRevision
 from mockcore.models.base import shown_facts, uid_of
 from mockcore.queries import document_json, whole_approvals
@@ -30,6 +31,7 @@ __all__ = [
     "entities",
     "kept_revisions",
     "list_audit",
+    "list_chains",
     "list_decisions",
     "list_revisions",
     "pending_approvals",

@@ -42,6 +42,14 @@ def world_at(company: Company, *, revision: int) -> World:
     return _moved(company.pk, found, start=number, end=revision)
 
 
+def worlds_at(company: Company, *, a: int, b: int) -> tuple[World, World]:
+    """Return the worlds at two kept revisions; when they are near each other, the second comes from the first."""
+    first = world_at(company, revision=a)
+    if abs(a - b) > INTERVAL:
+        return first, world_at(company, revision=b)
+    return first, _moved(company.pk, first.copy(), start=a, end=b)
+
+
 def _nearest(company: Company, revision: int) -> list[int]:
     """Return the nearest keyframes on both sides, nearest first, that are not farther away than the rows.
 

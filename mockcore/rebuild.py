@@ -129,7 +129,7 @@ def diff(*, company_id: str, a: int, b: int) -> Diff:
     Raises `CompanyMissing` and `RevisionMissing`. Costs two openings, however far apart they are.
     """
     company = _company(company_id, a, b)
-    old, new = (keyframes.world_at(company, revision=number) for number in (a, b))
+    old, new = keyframes.worlds_at(company, a=a, b=b)
     found = [*_state(company, a, b), *_company_facts(company, old, new), *_entities(old, new)]
     return Diff(company_id=company_id, a=a, b=b, differences=tuple(found))
 

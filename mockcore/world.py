@@ -47,6 +47,10 @@ class World:
         """Return the whole facts of a kind's entities in order of creation."""
         return sorted(self.entities.get(kind, {}).values(), key=lambda facts: int(facts[POSITION]))
 
+    def copy(self) -> World:
+        """Return a world that moves by itself. Facts are never changed in place, so both may hold the same."""
+        return World(company=self.company, entities={kind: dict(held) for kind, held in self.entities.items()})
+
     def _become(self, kind: str, public_id: str, *, was: Facts | None, is_now: Facts | None) -> None:
         held = self.entities.setdefault(kind, {})
         if kind == Company.KIND:

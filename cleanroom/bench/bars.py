@@ -13,6 +13,8 @@ TURN_RATIO = 1.15
 CALL_P50_MS = 5.0
 CALL_P99_MS = 25.0
 PAGE_MS = 1000.0
+REBUILD_MS = 50.0
+REBUILD_RATIO = 1.5  # late against early: what does not grow stays at 1, and a busy machine is not blamed for 1.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +96,16 @@ def page_bar(*, first_ms: Sequence[float], again_ms: Sequence[float]) -> Bar:
         Limit(name="refresh", value=again, at_most=PAGE_MS, unit="ms"),
     )
     return Bar(name="page usable", rounds=len(first_ms), limits=limits, facts={"first visit": first, "refresh": again})
+
+
+def rebuild_bar(*, name: str, early_ms: Sequence[float], late_ms: Sequence[float]) -> Bar:
+    """Judge what is read late in a long history: by itself, and against the same read early in it."""
+    early, late = statistics.median(early_ms), statistics.median(late_ms)
+    limits = (
+        Limit(name="median late", value=late, at_most=REBUILD_MS, unit="ms"),
+        Limit(name="late to early", value=late / early, at_most=REBUILD_RATIO, unit="x"),
+    )
+    return Bar(name=name, rounds=len(late_ms), limits=limits, facts={"at 100": early, "at 10,000": late})
 
 
 def percentile(values: Sequence[float], percent: int) -> float:

@@ -16,7 +16,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from cleanroom.bench.bars import Bar, as_table, call_bar, open_bar, page_bar, turn_bar
+from cleanroom.bench.bars import Bar, as_table, call_bar, open_bar, page_bar, rebuild_bar, turn_bar
+from cleanroom.bench.histories import measure_rebuilds
 from cleanroom.bench.page import PageTimes, chromium, measure_page
 from cleanroom.bench.rounds import BenchBroken, Times, laboratory, measure
 from cleanroom.bench.toolcall import measure_calls
@@ -27,6 +28,8 @@ from cleanroom.smoke.server import ServerDidNotStart, own_database, own_director
 MAX_ROUNDS = 40
 CALLS_A_ROUND = 20
 CALLS_S = 300
+REVISIONS = 10_000
+REBUILDS = 40
 
 
 class Command(BaseCommand):
@@ -38,11 +41,17 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--strict", action="store_true", help="exit 1 when a bar does not hold")
         parser.add_argument("--only-calls", type=int, default=0, help="internal: time N tool calls in this process")
+        parser.add_argument("--only-rebuilds", type=int, default=0, help="internal: time N rebuilds in this process")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["only_calls"]:
             call_command("migrate", verbosity=0, interactive=False)
             self.stdout.write(json.dumps(measure_calls(calls=options["only_calls"])))
+            return
+        if options["only_rebuilds"]:
+            call_command("migrate", verbosity=0, interactive=False)
+            times = measure_rebuilds(revisions=REVISIONS, rounds=options["only_rebuilds"])
+            self.stdout.write(json.dumps(times.as_json()))
             return
         rounds = min(MAX_ROUNDS, max(1, options["rounds"]))
         try:
@@ -65,11 +74,14 @@ async def bench(*, rounds: int) -> list[Bar]:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     with own_directory("bench") as var:
         times, page = await measure_sides(var, rounds=rounds)
-        calls = await asyncio.to_thread(calls_in_a_child, var, calls=rounds * CALLS_A_ROUND)
+        calls = await asyncio.to_thread(in_a_child, var / "calls", "--only-calls", rounds * CALLS_A_ROUND)
+        rebuilds = await asyncio.to_thread(in_a_child, var / "rebuilds", "--only-rebuilds", REBUILDS)
     bars = [
         open_bar(ours_ms=times.ours_open, raw_ms=times.raw_open),
         turn_bar(ours_ms=times.ours_turn, raw_ms=times.raw_turn),
         call_bar(calls_ms=calls),
+        rebuild_bar(name="open a revision", early_ms=rebuilds["early_open"], late_ms=rebuilds["late_open"]),
+        rebuild_bar(name="compare two revisions", early_ms=rebuilds["early_diff"], late_ms=rebuilds["late_diff"]),
     ]
     return [*bars, page_bar(first_ms=page.first, again_ms=page.again)] if page else bars
 
@@ -90,14 +102,14 @@ async def measure_sides(var: Path, *, rounds: int) -> tuple[Times, PageTimes | N
             return times, await measure_page(address=address, program=program, rounds=rounds) if program else None
 
 
-def calls_in_a_child(var: Path, *, calls: int) -> list[float]:
-    """Time the tool calls in a process that has a fresh database, so that this one's is not written to."""
-    (var / "calls").mkdir()
-    command = [sys.executable, "manage.py", "bench", "--only-calls", str(calls)]
+def in_a_child(var: Path, what: str, count: int) -> Any:
+    """Time one part in a process that has a fresh database, so that this one's is not written to."""
+    var.mkdir()
+    command = [sys.executable, "manage.py", "bench", what, str(count)]
     done = subprocess.run(
         command,
         cwd=settings.BASE_DIR,
-        env={**os.environ, **own_database(var / "calls")},
+        env={**os.environ, **own_database(var)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -105,9 +117,8 @@ def calls_in_a_child(var: Path, *, calls: int) -> list[float]:
         check=False,
     )
     if done.returncode != 0:
-        raise BenchBroken(f"the tool calls could not be timed:\n{done.stderr[-2000:]}")
-    times: list[float] = json.loads(done.stdout)
-    return times
+        raise BenchBroken(f"{what} could not be timed:\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout)
 
 
 def load_line() -> str:

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from evidence.ledger import chains
 from mockcore.chain import first_flaw
@@ -25,9 +25,8 @@ class Command(BaseCommand):
             if flaw := first_flaw(chain):
                 flaws += 1
                 self.stdout.write(str(flaw))
-        if not walked:
-            self.stderr.write("there is nothing of that name" if options["company"] else "there is no ledger yet")
-            sys.exit(1 if options["company"] else 0)
+        if not walked and options["company"]:
+            raise CommandError(f"there is no ledger of {options['company']}")
         if older:
             self.stdout.write(f"{older:,} rows are older than their chain, or were copied without it: not proved here.")
         if flaws:
