@@ -93,6 +93,10 @@ def _commit(work: UnitOfWork, task: models.Task) -> None:
     )
     changes = work.flush()
     remember = models.IdempotencyRecord(
-        company_id=work.company.pk, scope="bench", key=str(number), input_canonical="{}", result={}
+        company_id=work.company.pk,
+        scope="bench",
+        key=str(number),
+        input_canonical="{}",
+        result={"stateRevision": number},
     )
     ledger.commit(work=work, act=act, note=note, changes=changes, refs=(task.ref,), remember=remember)
