@@ -67,7 +67,9 @@ def other_value(field: Any, value: Any) -> Any:
         return not value
     if isinstance(field, DateTimeField):
         return timezone.now()
-    return f"{value or ''}x" if isinstance(field, CharField | TextField) else value + 1
+    if isinstance(field, CharField | TextField):
+        return f"{(value or '')[:-1]}{'y' if (value or '').endswith('x') else 'x'}"
+    return value + 1
 
 
 @pytest.mark.requirement("ledger.tamper")
