@@ -43,7 +43,8 @@ def content_of(row: models.Model, *, owner: str) -> str:
 
 def content(values: Mapping[str, Any]) -> str:
     """Return the canonical content of a row given by its columns; moments are aware."""
-    return canonical({name: _plain(value) for name, value in values.items() if value is not None})
+    told = {name: value for name, value in values.items() if value is not None}
+    return canonical(told | {name: _plain(value) for name, value in told.items() if isinstance(value, datetime)})
 
 
 def _plain(value: Any) -> Any:

@@ -129,7 +129,8 @@ def linked(company: Company, added: Iterable[LedgerRow]) -> dict[str, Any]:
 
 def chain_end(company: Company, name: str) -> dict[str, Any]:
     """Return how the company knows one chain: `count`, `head`, and `after` and `start` where it does not begin at 1."""
-    return {"count": 0, "head": chain.genesis(table=name, owner=company.pk), **company.chains.get(name, {})}
+    end = company.chains.get(name, {"count": 0})
+    return end if "head" in end else {**end, "head": chain.genesis(table=name, owner=company.pk)}
 
 
 def list_chains(*, company_id: str | None = None) -> Iterator[chain.Chain]:
