@@ -17,6 +17,7 @@ from typing import Any
 from django.db import DataError, IntegrityError, connection, models, transaction
 
 from mockcore import install, keyframes, ledger, rebuild, rows, snapshot
+from mockcore.handlers.dependencies import CompanyScopeViolation
 from mockcore.models import AuditRecord, Company, DecisionRecord, Entity, Fault, IdempotencyRecord, LedgerRow
 from mockcore.models.base import POSITION, camel
 from mockcore.plane import CompanyMissing
@@ -37,7 +38,7 @@ class DigestMismatch(Refusal):
     code = "fixture_digest_mismatch"
 
 
-class ForeignEntity(Refusal):
+class ForeignEntity(CompanyScopeViolation):
     """The serialized state holds an entity of another company."""
 
     code = "company_scope_violation"

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import models
 
-from mockcore import rows
+from mockcore import context, rows
 from mockcore.models import Company, Entity
 from mockcore.models.base import CanonicalJSON, json_columns, uid_of, whole_columns
 from mockcore.refusal import Refusal
@@ -20,7 +20,7 @@ from mockcore.world import Facts, World, kinds
 MAX_ID_CHARS = 200  # of a company
 
 
-class StateInvalid(Refusal):
+class StateInvalid(context.StateInvalid):
     """This is no serialized state of a mock company."""
 
     code = "fixture_state_invalid"

@@ -33,7 +33,7 @@ class Played:
     desk: Desk
     whole: int
     states: dict[int, str] = field(default_factory=dict)
-    writers: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)  # revision, number of the command
+    writers: dict[tuple[str, str], tuple[range, int]] = field(default_factory=dict)  # revisions, number of the command
 
     def look(self) -> dict[str, Any]:
         company = self.desk.company()
@@ -50,7 +50,8 @@ class Played:
         old, new = fields_of(before), fields_of(state)
         for name in old.keys() | new.keys():
             if old.get(name, self) != new.get(name, self):
-                self.writers[name] = (state["revision"], step)
+                # What a command brings due follows it as a revision of its own, which nobody sees in between.
+                self.writers[name] = (range(before["revision"] + 1, state["revision"] + 1), step)
 
 
 def fields_of(state: dict[str, Any]) -> dict[tuple[str, str], Any]:
@@ -94,9 +95,12 @@ def test_after_a_random_script_every_state_can_be_opened_and_every_field_is_blam
     company_id, newest = one.desk.company_id, one.desk.plane.state_revision()
     assert newest > COMMANDS // 3
     assert keyframes.fill(company_id=company_id) == newest // keyframes.INTERVAL
-    assert sorted(one.states) == list(range(newest + 1))
+    unseen = set(range(newest + 1)) - set(one.states)
+    assert 0 < len(unseen) < newest // 4
     for number, text in one.states.items():
         assert one.reread(number) == text, number
+    for number in unseen:
+        assert history.world_at(company_id=company_id, revision=number)["revision"] == number
     all_are_blamed_right(one)
 
 
@@ -105,8 +109,8 @@ def all_are_blamed_right(one: Played) -> None:
     assert {ref.partition(":")[0] for ref, _ in fields} >= {"blocker", "revision", "approval-comment", "wake", "run"}
     for ref, name in sorted(fields):
         found = history.blame(company_id=one.desk.company_id, ref=ref, field=name)
-        number, step = one.writers.get((ref, name), (0, 0))
-        assert (found.number if found else 0) == number, (ref, name)
+        numbers, step = one.writers.get((ref, name), (range(1), 0))
+        assert (found.number if found else 0) in numbers, (ref, name)
         if step:
             assert found is not None
             assert found.cause == cause_of(step)
@@ -129,7 +133,8 @@ def test_a_damaged_or_missing_keyframe_costs_only_time(db: None) -> None:
     first, second = models.Keyframe.objects.filter(company_id=company_id).order_by("revision")[:2]
     models.Keyframe.objects.filter(pk=first.pk).update(body=b"damaged")
     models.Keyframe.objects.filter(pk=second.pk).update(body=first.body)
-    for number in (0, 1, 63, 64, 65, 100, 128, 129):
+    for place in (0, 1, 63, 64, 65, 100, 128, 129):
+        number = max(seen for seen in one.states if seen <= place)
         assert one.reread(number) == one.states[number]
     models.Keyframe.objects.filter(company_id=company_id).delete()
     assert keyframes.fill(company_id=company_id) == one.desk.plane.state_revision() // 64

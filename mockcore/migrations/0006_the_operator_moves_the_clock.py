@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("mockcore", "0004_what_waits_in_a_company")]
+    dependencies = [("mockcore", "0005_what_waits_in_a_company")]
 
     operations = [
         migrations.RemoveConstraint("staterevision", "staterevision_principal_known"),

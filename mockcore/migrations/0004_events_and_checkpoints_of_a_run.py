@@ -6,7 +6,7 @@ from django.db.models.functions import Concat
 
 
 class Migration(migrations.Migration):
-    dependencies = [("mockcore", "0001_the_mock_company_and_its_ledger")]
+    dependencies = [("mockcore", "0003_chain_from_the_present_end")]
 
     operations = [
         migrations.AddField("run", "session_checkpoint", models.TextField(null=True)),
