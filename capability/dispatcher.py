@@ -152,9 +152,9 @@ class Dispatcher:
         )
 
     def _open(self, call: Call) -> _Case:
-        facts = self._facts(call.run_id)
+        place = authorizations.reserve_numbers(company_id=self.port.company_id)
+        facts = self._facts(call.run_id)  # only now: the number may have waited for a call in front, which changed rows
         subject = self._subject(call.run_id, facts)
-        place = authorizations.reserve_numbers(company_id=subject.company_id)
         case = _Case(call=call, subject=subject, facts=facts, place=place)
         try:
             return replace(case, given=clean(call.input))

@@ -22,6 +22,7 @@ from asgiref.sync import ThreadSensitiveContext
 from daphne.http_protocol import WebRequest
 from daphne.server import Server  # installs Twisted's asyncio reactor: it must come before anything else of Twisted
 from django.conf import settings
+from django.db import connections
 from django.utils.module_loading import import_string
 from twisted.internet import defer, reactor
 
@@ -252,4 +253,5 @@ class KeptThreads:
             if reusable and len(self._idle) < self._keep:
                 self._idle.append(thread)
             else:
+                thread.submit(connections.close_all)
                 thread.shutdown(wait=False)

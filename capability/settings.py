@@ -239,8 +239,11 @@ def databases() -> dict[str, Any]:
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
         }
-        config["CONN_MAX_AGE"] = None  # threads are kept, and each keeps its connection: a new one costs 1 ms
         config["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}  # hosts and threads share it, so it is a file
+    config["CONN_MAX_AGE"] = None  # threads are kept, and each keeps its connection: a new one costs 1 ms and more
+    config["CONN_HEALTH_CHECKS"] = (
+        config["ENGINE"] != "mockcore.sqlite"
+    )  # a server that was started again is met with a new connection
     return {"default": config}
 
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
-from django.db import close_old_connections, connections
+from mockcore.threads import RowThreads
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -27,7 +27,7 @@ class HostLoop:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._pool: concurrent.futures.ThreadPoolExecutor | None = None
+        self._pool: RowThreads | None = None
 
     def submit(self, coro: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         """Run a coroutine on the loop; the caller may wait for it, or not."""
@@ -46,9 +46,7 @@ class HostLoop:
         """Do database work in the pool, from the loop."""
         if self._pool is None:
             raise RuntimeError("the host loop has been closed")
-        return await asyncio.get_running_loop().run_in_executor(
-            self._pool, lambda: _with_connection(work, args, kwargs)
-        )
+        return await self._pool.do(work, *args, **kwargs)
 
     def close(self) -> None:
         """Stop the loop and its pool. The owner of the hosts closes them first."""
@@ -59,15 +57,13 @@ class HostLoop:
             return
         loop.call_soon_threadsafe(loop.stop)
         thread.join(5)
-        for _ in range(DATABASE_THREADS):
-            pool.submit(connections.close_all)
-        pool.shutdown(wait=True)
+        pool.close()
 
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                self._pool = concurrent.futures.ThreadPoolExecutor(DATABASE_THREADS, "host-rows")
+                self._pool = RowThreads(DATABASE_THREADS, "host-rows")
                 self._thread = threading.Thread(target=_run, args=(self._loop,), name="hosts", daemon=True)
                 self._thread.start()
             return self._loop
@@ -84,14 +80,6 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
         loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
-
-
-def _with_connection(work: Callable[..., T], args: Any, kwargs: Any) -> T:
-    close_old_connections()
-    try:
-        return work(*args, **kwargs)
-    finally:
-        close_old_connections()
 
 
 host_loop = HostLoop()

@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qs
 
 from autobahn.exception import Disconnected
-from channels.db import database_sync_to_async
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.http.cookie import parse_cookie
@@ -27,7 +26,7 @@ from capability.http import admission
 from cleanroom import sessions
 from cleanroom.access import COOKIE_NAMES
 from cleanroom.models import Surface
-from evidence.follow import Frame, follow
+from evidence.follow import Frame, follow, threads
 from evidence.views import frames as view_frames
 from mockcore.refusal import Refusal
 
@@ -140,8 +139,7 @@ class ThreadStream(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ha
 
     async def _follow(self, ask: Ask) -> int:
         """Send frames until the log is closed, and return the close code for that."""
-        allow = database_sync_to_async(sessions.authorize_stream, thread_sensitive=False)
-        await allow(session_id=ask.session_id, cookie_value=ask.cookie)
+        await threads.do(sessions.authorize_stream, session_id=ask.session_id, cookie_value=ask.cookie)
         following = follow(session_id=ask.session_id, after=ask.after, at_most=MAX_FOLLOWERS)
         async with aclosing(following) as frames:
             async for frame in frames:

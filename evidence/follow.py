@@ -7,12 +7,9 @@ Nothing polls; only when a heartbeat is due does it look at the rows once: a bel
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator
 
 from django.conf import settings
-from django.db import close_old_connections
 
 from evidence import record
 from evidence.prp.events import Event, EventType
@@ -20,15 +17,14 @@ from evidence.record import UnknownSession
 from evidence.tape import Bell, Tape, TooManyFollowers, hub
 from evidence.views.frames import Frame, closed, frames, heartbeat
 from mockcore.refusal import Refusal
+from mockcore.threads import RowThreads
 
-__all__ = ["CursorAhead", "Frame", "TooManyFollowers", "UnknownSession", "follow", "hub"]
+__all__ = ["CursorAhead", "Frame", "TooManyFollowers", "UnknownSession", "follow", "hub", "threads"]
 
 TEXT_PERIOD_S = 1 / 30  # streamed text alone is sent at most this often; source: design section 11, "frame cost"
-P = ParamSpec("P")
-T = TypeVar("T")
 
 # Outside requests Django's own helper has one thread for the whole process: one slow query would stall every stream.
-_threads = ThreadPoolExecutor(4, "follow-rows")
+threads = RowThreads(4, "follow-rows")
 
 
 class CursorAhead(Refusal):
@@ -47,7 +43,7 @@ async def follow(
     """
     quiet_s = settings.STREAM_HEARTBEAT_S if heartbeat_s is None else heartbeat_s
     with hub.following(session_id, at_most=at_most) as (tape, bell):
-        if after > await _in_thread(record.last_number, session_id):
+        if after > await threads.do(record.last_number, session_id):
             raise CursorAhead
         follower = _Follower(session_id, after, tape, bell)
         while True:
@@ -96,18 +92,18 @@ class _Follower:
     async def after_silence(self) -> AsyncIterator[Frame]:
         """Look at the rows once: nothing new is a heartbeat, a log closed elsewhere is closed here."""
         self._caught_up = False
-        if await _in_thread(record.close_code, self._session_id) is not None:
+        if await threads.do(record.close_code, self._session_id) is not None:
             self._tape.close()
-        elif await _in_thread(_newest, self._session_id) <= self.cursor:
+        elif await threads.do(_newest, self._session_id) <= self.cursor:
             yield heartbeat(self.cursor)
 
     async def farewell(self) -> Frame:
-        code = await _in_thread(record.close_code, self._session_id)
+        code = await threads.do(record.close_code, self._session_id)
         return closed(self.cursor, code or UnknownSession.code)
 
     async def _from_journal(self) -> list[Frame]:
         while True:
-            cut, count = await _in_thread(_journal_frames, self._session_id, self.cursor)
+            cut, count = await threads.do(_journal_frames, self._session_id, self.cursor)
             self._caught_up = count < record.READ_LIMIT
             if cut or self._caught_up:
                 return cut
@@ -133,15 +129,3 @@ def _newest(session_id: str) -> int:
         return record.last_number(session_id)
     except UnknownSession:
         return 0
-
-
-async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    return await asyncio.get_running_loop().run_in_executor(_threads, lambda: _with_connection(work, *args, **kwargs))
-
-
-def _with_connection(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    close_old_connections()
-    try:
-        return work(*args, **kwargs)
-    finally:
-        close_old_connections()

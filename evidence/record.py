@@ -179,8 +179,9 @@ def _closing_code(session_id: str) -> str:
 
 def discard_log(*, session_id: str) -> None:
     """Leave nothing of a session that never opened: the one case in which events go, for nobody has seen them."""
-    SessionEvent.objects.filter(session_id=session_id).delete()
-    SessionLog.objects.filter(session_id=session_id).delete()
+    with transaction.atomic():
+        SessionLog.objects.filter(session_id=session_id).delete()  # first: it waits for an append that holds the row
+        SessionEvent.objects.filter(session_id=session_id).delete()
 
 
 @dataclass(frozen=True, kw_only=True)

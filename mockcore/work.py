@@ -85,7 +85,7 @@ class UnitOfWork:
         return held[row.uid]  # type: ignore[return-value]
 
     def _keep_all(self, found: Iterable[Entity]) -> None:
-        for row in found:
+        for row in sorted(found, key=lambda row: row.position):  # a database returns rows in an order of its own
             self.keep(row)
 
     # ------------------------------------------------------------ writing

@@ -14,6 +14,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "access.known-only": ("A cookie value that this server never issued is no capability.", "reference B, trap 5"),
     "access.stranger": ("A living room of another browser is 404 on every route.", "design section 12"),
     "admin.lists": ("Every list of the admin opens for the operator and for nobody else.", "issue clean-room chat"),
+    "admin.lists.bounded": (
+        "A list of the admin costs the same queries however many rows there are, and sorts by an index.",
+        "issue semantic catalog",
+    ),
     "admin.read-only": ("Every model is registered in the admin, read-only.", "issue clean-room chat"),
     "api.admission": ("Exact Host, Origin and Fetch Metadata are enforced, also on GET.", "issue clean-room chat"),
     "api.admission.cases": ("The loopback rows of the corpus are answered as expected.", "trouble T21, T22"),
@@ -39,6 +43,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "bench.bars": ("A bar is a ratio of medians and says when it does not hold.", "design section 11"),
     "bench.history": ("Rebuilding and comparing have bars that do not grow with the history.", "design section 11"),
+    "bench.boundary": (
+        "The bench judges dispatch, decision and redaction against their bars.",
+        "issue semantic catalog, design section 11",
+    ),
     "binding.identical": ("Every provider gets the same contracts in the same order.", "seed semantic catalog"),
     "binding.kinds": ("There are two kinds of binding; any other is refused by code.", "seed semantic catalog"),
     "boundary.no-credential-field": ("No tool schema has a credential field, at any depth.", "seed semantic catalog"),
@@ -112,6 +120,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "company.copy.restore": ("A restored company is the serialized one and goes on like it.", "reference A 3.5"),
     "company.copy.serialize": ("A company serializes to canonical bytes with their digest.", "reference A 3.5"),
     "company.dependencies.cleared": ("An empty blocker list unblocks.", "design section 4"),
+    "company.determinism": (
+        "The same script gives byte-equal canonical state on SQLite and on PostgreSQL.",
+        "issue semantic catalog",
+    ),
     "company.deterministic": ("Equal scripts give equal bytes.", "design section 4"),
     "company.event.envelope": ("A malformed or foreign event is refused.", "reference A 3.16"),
     "company.event.kept": ("A reported event is kept in a revision of its own.", "reference A 3.16"),
@@ -197,6 +209,11 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "contracts.facts": ("A second file holds what the contract format hides.", "reference A, trap 26"),
     "contracts.format": ("The contract file is one canonical line in the order of the catalog.", "reference A 4.1"),
     "contracts.page": ("A generated page documents every operation for people.", "issue semantic catalog"),
+    "databases.one-suite": (
+        "The tests run on SQLite and on PostgreSQL, and a run names what it did not run.",
+        "issue semantic catalog, design section 10",
+    ),
+    "databases.threads": ("Threads that end give their database connections back.", "design section 3"),
     "denial.reachable": (
         "Each withheld grant is denied by name, in conversation, and moves nothing.",
         "seed clean-room chat",
@@ -229,6 +246,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "dispatch.record": ("A call leaves one record with cause, input, result and revisions.", "reference A 2.7"),
     "dispatch.redaction": ("Results are masked before answering and storing.", "design section 5"),
+    "dispatch.serial": (
+        "Any interleaving of eight calls leaves exactly the state of some serial order.",
+        "issue semantic catalog",
+    ),
     "dispatch.unavailable": (
         "Missing things and bugs below answer operation_unavailable and leave only the record.",
         "reference A 2.4",
@@ -384,6 +405,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "open.blank": ("A fresh room is blank and reads in_progress.", "seed clean-room chat"),
     "open.refresh": ("A refresh reconnects to the same durable room.", "seed clean-room chat"),
     "opening.bound": ("Never more than the allowed rooms are open, and openings are one by one.", "design section 12"),
+    "opening.discarded": (
+        "A room that failed to open leaves no event, whoever appends meanwhile.",
+        "issue clean-room chat",
+    ),
     "opening.failed": ("An open that fails leaves no room, no directory, no process and no slot.", "design section 12"),
     "opening.keeps-old": ("When no agent can be started, a browser keeps the room it has.", "decision 0002"),
     "opening.live-only": ("A room whose agent is not real Codex is not shown.", "seed clean-room chat, Live only"),

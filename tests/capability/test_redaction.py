@@ -399,7 +399,7 @@ def test_only_a_possible_beginning_is_held_back() -> None:
     stream = StreamRedactor()
     assert stream.feed("it is s") == "it is "
     assert stream.feed("k") == ""
-    assert stream.feed("ipped now") == "skipped now"
+    assert stream.feed("ipped now.") == "skipped now."  # no registered secret begins with a full stop
 
 
 @pytest.mark.requirement("redaction.stream")

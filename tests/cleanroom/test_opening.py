@@ -52,7 +52,7 @@ def open_rows() -> list[ChatSession]:
 # ---------------------------------------------------------------- opens that fail
 @pytest.mark.requirement("opening.failed")
 def test_an_agent_that_is_not_ready_in_time_leaves_nothing(agents: MemoryDriver, bounds: Bounds) -> None:
-    bounds(open_timeout_s=0.1)
+    bounds(open_timeout_s=0.5)
     agents.gates.start.hold()
     refused(open_one)
     assert len(agents.agents) == 1

@@ -5,16 +5,16 @@ import json
 import random
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from evidence import record, tape
 from evidence.follow import CursorAhead, UnknownSession, follow, hub
 from evidence.prp.events import Event
 from evidence.views import thread
+from mockcore.threads import RowThreads
 from tests.evidence.logs import (
     as_bytes,
     events_of,
@@ -34,11 +34,9 @@ LONG_S = 60.0  # a heartbeat that is not due in a test
 
 @pytest.fixture
 def writers():
-    with ThreadPoolExecutor(8) as pool:
-        yield pool
-        for each in [pool.submit(time.sleep, 0.01) for _ in range(8)]:  # one close per thread
-            each.result()
-        list(pool.map(lambda _: connection.close(), range(8)))
+    threads = RowThreads(8, "writers")
+    yield threads
+    threads.close()
 
 
 @pytest.fixture
@@ -56,7 +54,7 @@ async def log(writers):
             await run(record.close_log, session_id=self.session_id)
 
     async def run(work, **kwargs):
-        return await asyncio.get_running_loop().run_in_executor(writers, lambda: work(**kwargs))
+        return await writers.do(work, **kwargs)
 
     await run(record.open_log, session_id=Log.session_id, run_id="run-1")
     return Log()
@@ -170,7 +168,7 @@ async def test_events_that_were_rolled_back_are_never_seen(log, writers):
     async with aclosing(follow(session_id=log.session_id, after=0, heartbeat_s=LONG_S)) as stream:
         await next_frame(stream)
         with pytest.raises(RuntimeError, match="the command failed"):
-            await asyncio.get_running_loop().run_in_executor(writers, command_that_fails)
+            await writers.do(command_that_fails)
         await log.append(submitted(1, text="at last"))
         frame = await next_frame(stream)
     assert "at last" in frame.text
@@ -350,15 +348,14 @@ async def test_no_follower_ever_misses_or_repeats_an_event(log, writers, monkeyp
                         break
         return view, visits
 
-    loop = asyncio.get_running_loop()
     async with asyncio.timeout(40):
-        work = [loop.run_in_executor(writers, write, name) for name in range(writing)]
+        work = [asyncio.ensure_future(writers.do(write, name)) for name in range(writing)]
         followers = [asyncio.create_task(read(seed)) for seed in range(8)]
         await asyncio.gather(*work)
         seen = await asyncio.gather(*followers)
     for timer in late:
         timer.join()
-    fresh, cursor = await loop.run_in_executor(writers, lambda: thread.snapshot(session_id=log.session_id))
+    fresh, cursor = await writers.do(thread.snapshot, session_id=log.session_id)
     assert cursor == total
     assert all(as_bytes(view) == as_bytes(fresh) for view, _ in seen)
     assert sum(visits for _, visits in seen) > 8

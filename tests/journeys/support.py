@@ -21,6 +21,8 @@ from typing import Any
 
 import aiohttp
 
+from tests.journeys import databases
+
 PROJECT = Path(__file__).resolve().parents[2]
 JOURNEYS = PROJECT / "var" / "journeys"
 PREFIX = "/api/capability/ui/"
@@ -32,7 +34,8 @@ class Server:
     """`manage.py dev` with its own database and directories; killed and removed at the end."""
 
     def __init__(self, *, rehearsal: bool = True, environment: dict[str, str] | None = None) -> None:
-        self.var = JOURNEYS / uuid.uuid4().hex[:8]
+        name = uuid.uuid4().hex[:8]
+        self.var, self.database = JOURNEYS / name, f"journey_{name}"
         self.rehearsal = rehearsal
         self.environment = environment or {}
         self.process: subprocess.Popen[str] | None = None
@@ -42,9 +45,11 @@ class Server:
     def start(self) -> Server:
         if not self.var.exists():
             shutil.copytree(template(), self.var)
+            databases.make(self.database, template=databases.TEMPLATE)
         command = [sys.executable, "manage.py", "dev", "--port", "0", "--exit-with-parent"]
         command += ["--rehearsal", "--pace", os.environ.get("JOURNEY_PACE", "8")] if self.rehearsal else []
-        environment = os.environ | {"CAPABILITY_VAR_DIR": str(self.var)} | self.environment
+        own = {"CAPABILITY_VAR_DIR": str(self.var), "DATABASE_URL": databases.address(self.database)}
+        environment = os.environ | own | self.environment
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
                 command,
@@ -99,13 +104,19 @@ class Server:
             self.stop()
         self._close_pipes()
         shutil.rmtree(self.var, ignore_errors=True)
+        databases.remove(self.database)
+
+    def all_rows(self) -> str:
+        """Return every text of every row as one string."""
+        return databases.all_rows(self.database, self.var)
 
 
 @cache
 def template() -> Path:
     """Return a directory with a migrated database, made once for a test run and copied for each server."""
     made = JOURNEYS / f"template-{os.getpid()}"
-    environment = os.environ | {"CAPABILITY_VAR_DIR": str(made)}
+    own = {"CAPABILITY_VAR_DIR": str(made), "DATABASE_URL": databases.address(databases.template())}
+    environment = os.environ | own
     command = [sys.executable, "manage.py", "migrate", "-v0"]
     subprocess.run(command, cwd=PROJECT, env=environment, check=True, timeout=120)
     atexit.register(shutil.rmtree, made, ignore_errors=True)

@@ -6,7 +6,6 @@ import asyncio
 import http.cookiejar
 import json
 import re
-import sqlite3
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
@@ -61,7 +60,7 @@ async def test_planted_secrets_appear_in_no_answer_frame_log_or_row(
         seen += (admin := await asyncio.to_thread(admin_pages, server))
         assert len(admin) > 30, "every list, and a row of each that has one"
         assert sum("[REDACTED]" in page for page in admin) > 1
-        seen.append(all_rows(server.var / "capability.sqlite3"))
+        seen.append(server.all_rows())
     everything = "\n".join(seen)
     assert [secret for secret in ALL if secret in everything] == []
     assert not re.search(r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{8,}", everything)
@@ -91,12 +90,3 @@ def admin_pages(server: Server) -> list[str]:
         pages += [listing, *(get(row) for row in rows)]
     assert len(lists) > 15
     return pages
-
-
-def all_rows(path: Path) -> str:
-    """Return every text of every row as one string."""
-    with sqlite3.connect(path) as database:
-        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        rows = [row for table in tables for row in database.execute(f'SELECT * FROM "{table}"')]
-    database.close()
-    return "\n".join(str(row) for row in rows)
