@@ -17,11 +17,13 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from mockcore import models
+from mockcore.handlers import HANDLERS
 from mockcore.models.base import CanonicalJSON
-from mockcore.showing import ReadOnlyAdmin
+from mockcore.showing import ReadOnlyAdmin, filter_by
 
 WITHHELD_NAMES = frozenset({"contentRef", "content_ref", "sessionCheckpoint", "session_checkpoint"})
 WITHHELD = "[withheld]"
+SEARCHED = ("uid", "public_id", "company_id", "run_id", "entity_id", "key", "cause_call_id", "call_id")
 
 COLUMNS: dict[type[django_models.Model], tuple[str, ...]] = {
     models.Company: ("public_id", "name", "status", "revision", "lifecycle", "clock_tick", "retired_at"),
@@ -49,9 +51,16 @@ COLUMNS: dict[type[django_models.Model], tuple[str, ...]] = {
     models.IdempotencyRecord: ("scope", "key", "company_id"),
     models.Keyframe: ("revision", "company_id", "digest"),
 }
-FILTERS = frozenset(
-    {"status", "lifecycle", "kind", "outcome", "operation", "principal", "entity", "action", "reason", "event_type"}
+OPERATIONS = (
+    *("advance_clock", "append_event", "checkpoint_session", "complete_run"),
+    *("deliver_wakes", "expire_interactions", "open_run"),
+    *sorted(command.kind for command in HANDLERS),
 )
+WORDS: dict[tuple[type[django_models.Model], str], tuple[str, ...]] = {
+    (models.StateRevision, "operation"): OPERATIONS,
+    (models.DecisionRecord, "operation"): OPERATIONS,
+    (models.Change, "entity"): ("company", *sorted(m.KIND for m in COLUMNS if issubclass(m, models.Entity))),
+}
 
 
 def withhold(value: Any) -> Any:
@@ -69,7 +78,7 @@ def pretty(value: Any) -> SafeString:
 class CompanyRowAdmin(ReadOnlyAdmin):
     """Shows rows of one model of a company, JSON as readable text and what is withheld as withheld."""
 
-    search_fields = ("=company__public_id",)
+    search_help_text = "A whole id"
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         return [shown(field) for field in self.model._meta.concrete_fields]
@@ -96,16 +105,43 @@ def shown(field: Any) -> str | Callable[[Any], Any]:
     return show
 
 
+def known_words(model: type[django_models.Model], column: str) -> tuple[str, ...]:
+    """Return what a column can hold, as its own constraint or the command list says; empty when that is open."""
+    if (model, column) in WORDS:
+        return WORDS[model, column]
+    for constraint in model._meta.constraints:
+        condition = getattr(constraint, "condition", None)
+        for test in condition.children if condition is not None else ():
+            if isinstance(test, tuple) and test[0] == f"{column}__in":
+                return tuple(test[1])
+    return ()
+
+
+def filters_of(model: type[django_models.Model], columns: tuple[str, ...]) -> list[Any]:
+    """Return a filter for each column of few values; none of them has to read the table."""
+    known = {column: known_words(model, column) for column in columns}
+    flags = [
+        f.name for f in model._meta.concrete_fields if f.name in columns and isinstance(f, django_models.BooleanField)
+    ]
+    return [filter_by(column, words) for column, words in known.items() if words] + flags
+
+
+def searched(model: type[django_models.Model]) -> tuple[str, ...]:
+    """Return the ids that a row is found by. `uid` is `company/id`."""
+    if model is models.Company:
+        return ("public_id",)
+    columns = {field.attname for field in model._meta.concrete_fields}
+    return tuple(name for name in SEARCHED if name in columns)
+
+
 def register(model: type[django_models.Model], columns: tuple[str, ...]) -> None:
-    """Register one model with its list columns; the columns worth filtering by become filters."""
-    filters = tuple(name for name in columns if name in FILTERS)
-    search = ("=public_id",) if model is models.Company else CompanyRowAdmin.search_fields
-    is_entity = issubclass(model, models.Entity)
+    """Register one model with its list columns, filters and search."""
     attributes = {
         "list_display": columns,
-        "list_filter": filters,
-        "search_fields": search,
-        "ordering": ("company_id", "-position") if is_entity else ("-pk",),
+        "list_filter": filters_of(model, columns),
+        "search_fields": searched(model),
+        # Both in one direction, which the index on them can be read in.
+        "ordering": ("-company_id", "-position") if issubclass(model, models.Entity) else ("-pk",),
         "list_select_related": False,
     }
     admin.site.register(model, type(f"{model.__name__}Admin", (CompanyRowAdmin,), attributes))

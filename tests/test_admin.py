@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import time
+
 import pytest
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth import get_user_model
-from django.db.models import Model
+from django.db import connection, transaction
+from django.db.models import Model, UniqueConstraint
 from django.test import Client, RequestFactory
+from django.test.utils import CaptureQueriesContext
+
+from tests.many_rows import add_many
 
 HOUSES = ("mockcore", "capability", "evidence", "cleanroom")
 MODELS = [model for house in HOUSES for model in apps.get_app_config(house).get_models()]
@@ -37,3 +44,88 @@ def test_every_list_opens_for_the_operator_and_for_nobody_else(model: type[Model
     answer = client.get(address)
     assert answer.status_code == 200
     assert b"Select all" not in answer.content
+
+
+def list_queries(client: Client, model: type[Model]) -> list[str]:
+    """Open a list and return the SQL it took."""
+    with CaptureQueriesContext(connection) as captured:
+        answer = client.get(f"/admin/{model._meta.app_label}/{model._meta.model_name}/")
+    assert answer.status_code == 200
+    return [query["sql"] for query in captured.captured_queries]
+
+
+@pytest.mark.requirement("admin.lists.bounded")
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_list_takes_as_many_queries_for_sixty_rows_as_for_two(model: type[Model], client: Client) -> None:
+    client.force_login(get_user_model().objects.create_superuser("operator", password="FAKE-operator"))
+    with transaction.atomic():
+        add_many(model, 2)
+        few = list_queries(client, model)
+        add_many(model, 58, first=2)
+        many = list_queries(client, model)
+        assert model._default_manager.count() == 60
+        transaction.set_rollback(True)
+    assert len(few) == len(many) <= 6
+    assert not any("DISTINCT" in sql for sql in many), "a filter reads the whole table for its words"
+
+
+@pytest.mark.requirement("admin.lists.bounded")
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_list_is_sorted_by_an_index(model: type[Model]) -> None:
+    registered = admin.site._registry[model]
+    ordering = [str(name) for name in (registered.ordering or model._meta.ordering)]
+    assert len({name.startswith("-") for name in ordering}) == 1, "an index is read in one direction"
+    fields = [model._meta.pk.name if name == "pk" else name for name in (name.lstrip("-") for name in ordering)]
+    attnames = [model._meta.get_field(name).attname for name in fields]
+    assert attnames == [model._meta.pk.attname] or attnames in unique_together(model)
+    assert registered.sortable_by == ()
+
+
+def unique_together(model: type[Model]) -> list[list[str]]:
+    constraints = [c for c in model._meta.constraints if isinstance(c, UniqueConstraint) and c.condition is None]
+    return [[model._meta.get_field(name).attname for name in constraint.fields] for constraint in constraints]
+
+
+@pytest.mark.requirement("admin.lists.bounded")
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_list_can_be_filtered_by_each_word_and_searched_for_a_whole_id(model: type[Model], client: Client) -> None:
+    client.force_login(get_user_model().objects.create_superuser("operator", password="FAKE-operator"))
+    address = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+    registered = admin.site._registry[model]
+    for chosen in registered.list_filter:
+        for word in getattr(chosen, "words", ())[:2]:
+            assert client.get(address, {chosen.parameter_name: word}).status_code == 200
+    with transaction.atomic():
+        add_many(model, 3)
+        row = model._default_manager.first()
+        for name in registered.search_fields:
+            whole = str(functools.reduce(getattr, name.split("__"), row) or "")
+            found = client.get(address, {"q": whole}).context["cl"].result_list
+            assert not whole or row in found
+            assert not client.get(address, {"q": f"{whole}?"}).context["cl"].result_list
+        transaction.set_rollback(True)
+
+
+@pytest.mark.soak
+@pytest.mark.requirement("admin.lists.bounded")
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_list_of_a_hundred_thousand_rows_opens_within_half_a_second(model: type[Model], client: Client) -> None:
+    client.force_login(get_user_model().objects.create_superuser("operator", password="FAKE-operator"))
+    address, took = f"/admin/{model._meta.app_label}/{model._meta.model_name}/", {}
+    registered = admin.site._registry[model]
+    asked = {"list": {}, "page 150": {"p": "150"}, "search": {"q": "company-7/thing-7"}, "nothing found": {"q": "none"}}
+    filters = [chosen for chosen in registered.list_filter if hasattr(chosen, "words")]
+    asked |= {f"by {chosen.parameter_name}": {chosen.parameter_name: chosen.words[-1]} for chosen in filters}
+    with transaction.atomic():
+        add_many(model, 100_000)
+        client.get(address)
+        for name, query in asked.items():
+            started = time.perf_counter()
+            assert client.get(address, query).status_code == 200
+            took[name] = round((time.perf_counter() - started) * 1000)
+        transaction.set_rollback(True)
+    print(connection.vendor, model.__name__, took)
+    assert max(took.values()) <= 500, took
