@@ -15,11 +15,15 @@ CALL_P99_MS = 25.0
 PAGE_MS = 1000.0
 REBUILD_MS = 50.0
 REBUILD_RATIO = 1.5  # late against early: what does not grow stays at 1, and a busy machine is not blamed for 1.2
+DISPATCH_RATIO = 2.0  # of the same four rows written by the ORM: the boundary may cost as much again as it writes
+DECISION_US = 50.0
+REDACT_1K_US = 100.0
+REDACT_TWICE_RATIO = 2.5  # twice the text may take this much longer; source: issue semantic catalog
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limit:
-    """One number with its bar; `unit` is `x` for a ratio and `ms` for milliseconds."""
+    """One number with its bar; `unit` is `x` for a ratio, `ms` for milliseconds and `µs` for microseconds."""
 
     name: str
     value: float
@@ -108,6 +112,31 @@ def rebuild_bar(*, name: str, early_ms: Sequence[float], late_ms: Sequence[float
     return Bar(name=name, rounds=len(late_ms), limits=limits, facts={"at 100": early, "at 10,000": late})
 
 
+def dispatch_bar(*, dispatch_ms: Sequence[float], bare_ms: Sequence[float]) -> Bar:
+    """Judge a dispatched write against a bare transaction of the same four rows."""
+    ours, bare = statistics.median(dispatch_ms), statistics.median(bare_ms)
+    limit = Limit(name="ratio of medians", value=ours / bare, at_most=DISPATCH_RATIO, unit="x")
+    facts = {"dispatch": ours, "bare rows": bare}
+    return Bar(name="dispatch of a write", rounds=len(dispatch_ms), limits=(limit,), facts=facts)
+
+
+def decision_bar(*, decision_us: Sequence[float]) -> Bar:
+    """Judge one authorization decision."""
+    limit = Limit(name="median", value=statistics.median(decision_us), at_most=DECISION_US, unit="µs")
+    return Bar(name="authorization decision", rounds=len(decision_us), limits=(limit,))
+
+
+def redactor_bar(*, kilobyte_us: Sequence[float], half_us: Sequence[float], whole_us: Sequence[float]) -> Bar:
+    """Judge the redactor: the time of one kilobyte, and that twice a text takes about twice as long."""
+    half, whole = statistics.median(half_us), statistics.median(whole_us)
+    limits = (
+        Limit(name="1 KB", value=statistics.median(kilobyte_us), at_most=REDACT_1K_US, unit="µs"),
+        Limit(name="128 KB over 64 KB", value=whole / half, at_most=REDACT_TWICE_RATIO, unit="x"),
+    )
+    facts = {"64 KB": half / 1000, "128 KB": whole / 1000}
+    return Bar(name="redactor", rounds=len(kilobyte_us), limits=limits, facts=facts)
+
+
 def percentile(values: Sequence[float], percent: int) -> float:
     """Return the smallest value that at least `percent` of the values do not exceed."""
     ordered = sorted(values)
@@ -121,8 +150,9 @@ def as_table(bars: Sequence[Bar]) -> str:
         facts = ", ".join(f"{name} {value:.1f} ms" for name, value in bar.facts.items())
         for index, limit in enumerate(bar.limits):
             first = (bar.name, facts) if index == 0 else ("", "")
-            value = f"{limit.value:.2f} ×" if limit.unit == "x" else f"{limit.value:.1f} ms"
-            at_most = f"≤ {limit.at_most:g} {'×' if limit.unit == 'x' else 'ms'}"
+            unit = "×" if limit.unit == "x" else limit.unit
+            value = f"{limit.value:.{2 if limit.unit == 'x' else 1}f} {unit}"
+            at_most = f"≤ {limit.at_most:g} {unit}"
             rows.append((*first, limit.name, value, at_most, "ok" if limit.holds else "OVER"))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)

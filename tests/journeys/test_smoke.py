@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import os
 import subprocess
@@ -13,7 +14,18 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from cleanroom.bench.bars import call_bar, open_bar, page_bar, percentile, turn_bar
+from capability.models import AuthorizationRecord
+from cleanroom.bench.bars import (
+    call_bar,
+    decision_bar,
+    dispatch_bar,
+    open_bar,
+    page_bar,
+    percentile,
+    redactor_bar,
+    turn_bar,
+)
+from cleanroom.bench.boundary import WARM_UPS, measure_boundary
 from cleanroom.smoke.client import Answer, TurnSeen
 from cleanroom.smoke.journey import Journey
 from cleanroom.smoke.judge import ASSERTIONS, EXPECTED_ROUTES, as_table, judge, summarize
@@ -213,3 +225,24 @@ def test_a_bar_is_a_ratio_of_medians_and_says_when_it_does_not_hold() -> None:
     assert page_bar(first_ms=[1001.0], again_ms=[300.0]).holds is False
     assert page_bar(first_ms=[900.0], again_ms=[1001.0]).holds is False
     assert [percentile([3, 1, 2, 4], p) for p in (50, 99, 25)] == [2, 4, 1]
+
+
+@pytest.mark.requirement("bench.boundary")
+def test_the_bars_of_the_boundary_hold_up_to_their_limits_and_no_further() -> None:
+    assert dispatch_bar(dispatch_ms=[4.0, 4.0, 90.0], bare_ms=[2.0, 2.0, 2.0]).holds
+    assert not dispatch_bar(dispatch_ms=[4.1], bare_ms=[2.0]).holds
+    assert decision_bar(decision_us=[50.0]).holds
+    assert not decision_bar(decision_us=[50.1]).holds
+    assert redactor_bar(kilobyte_us=[100.0], half_us=[10.0], whole_us=[25.0]).holds
+    assert not redactor_bar(kilobyte_us=[100.1], half_us=[10.0], whole_us=[25.0]).holds
+    assert not redactor_bar(kilobyte_us=[100.0], half_us=[10.0], whole_us=[25.1]).holds
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.requirement("bench.boundary")
+def test_the_boundary_is_really_measured() -> None:
+    times = measure_boundary(rounds=2)
+    assert all(len(found) == 2 and min(found) > 0 for found in dataclasses.asdict(times).values())
+    assert AuthorizationRecord.objects.filter(operation_id="report_progress", allowed=True).count() == 2 * (
+        2 + WARM_UPS
+    )

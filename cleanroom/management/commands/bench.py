@@ -1,4 +1,4 @@
-"""`manage.py bench`: the bars of design section 11, measured beside raw Codex in one go, as ratios."""
+"""`manage.py bench`: the bars of design section 11, measured beside the raw part in one go, as ratios."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,19 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from cleanroom.bench.bars import Bar, as_table, call_bar, open_bar, page_bar, rebuild_bar, turn_bar
+from cleanroom.bench.bars import (
+    Bar,
+    as_table,
+    call_bar,
+    decision_bar,
+    dispatch_bar,
+    open_bar,
+    page_bar,
+    rebuild_bar,
+    redactor_bar,
+    turn_bar,
+)
+from cleanroom.bench.boundary import BoundaryTimes, measure_boundary
 from cleanroom.bench.histories import measure_rebuilds
 from cleanroom.bench.page import PageTimes, chromium, measure_page
 from cleanroom.bench.rounds import BenchBroken, Times, laboratory, measure
@@ -27,31 +41,33 @@ from cleanroom.smoke.server import ServerDidNotStart, own_database, own_director
 
 MAX_ROUNDS = 40
 CALLS_A_ROUND = 20
-CALLS_S = 300
+CHILD_S = 300
 REVISIONS = 10_000
 REBUILDS = 40
 
+# What is timed in a process with a fresh database of its own, so that this one's is not written to.
+PARTS: dict[str, Callable[[int], Any]] = {
+    "calls": lambda count: measure_calls(calls=count),
+    "boundary": lambda count: asdict(measure_boundary(rounds=count)),
+    "rebuilds": lambda count: measure_rebuilds(revisions=REVISIONS, rounds=count).as_json(),
+}
+
 
 class Command(BaseCommand):
-    help = "Measure opening a room, a turn, our share of a tool call and the page against their bars."
+    help = "Measure opens, turns, tool calls, the boundary, histories and the page against their bars."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--rounds", type=int, default=15, help=f"rounds of each, at most {MAX_ROUNDS}")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--strict", action="store_true", help="exit 1 when a bar does not hold")
-        parser.add_argument("--only-calls", type=int, default=0, help="internal: time N tool calls in this process")
-        parser.add_argument("--only-rebuilds", type=int, default=0, help="internal: time N rebuilds in this process")
+        parser.add_argument("--part", choices=sorted(PARTS), help="internal: time one part in this process")
+        parser.add_argument("--count", type=int, default=100, help="internal: how often")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["only_calls"]:
+        if options["part"]:
             call_command("migrate", verbosity=0, interactive=False)
-            self.stdout.write(json.dumps(measure_calls(calls=options["only_calls"])))
-            return
-        if options["only_rebuilds"]:
-            call_command("migrate", verbosity=0, interactive=False)
-            times = measure_rebuilds(revisions=REVISIONS, rounds=options["only_rebuilds"])
-            self.stdout.write(json.dumps(times.as_json()))
+            self.stdout.write(json.dumps(PARTS[options["part"]](options["count"])))
             return
         rounds = min(MAX_ROUNDS, max(1, options["rounds"]))
         try:
@@ -74,16 +90,22 @@ async def bench(*, rounds: int) -> list[Bar]:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     with own_directory("bench") as var:
         times, page = await measure_sides(var, rounds=rounds)
-        calls = await asyncio.to_thread(in_a_child, var / "calls", "--only-calls", rounds * CALLS_A_ROUND)
-        rebuilds = await asyncio.to_thread(in_a_child, var / "rebuilds", "--only-rebuilds", REBUILDS)
-    bars = [
+        calls = await asyncio.to_thread(in_a_child, var, "calls", rounds * CALLS_A_ROUND)
+        boundary = BoundaryTimes(**await asyncio.to_thread(in_a_child, var, "boundary", rounds * CALLS_A_ROUND))
+        rebuilds = await asyncio.to_thread(in_a_child, var, "rebuilds", REBUILDS)
+    return [
         open_bar(ours_ms=times.ours_open, raw_ms=times.raw_open),
         turn_bar(ours_ms=times.ours_turn, raw_ms=times.raw_turn),
         call_bar(calls_ms=calls),
+        dispatch_bar(dispatch_ms=boundary.dispatch_ms, bare_ms=boundary.bare_ms),
+        decision_bar(decision_us=boundary.decision_us),
+        redactor_bar(
+            kilobyte_us=boundary.redact_1k_us, half_us=boundary.redact_64k_us, whole_us=boundary.redact_128k_us
+        ),
         rebuild_bar(name="open a revision", early_ms=rebuilds["early_open"], late_ms=rebuilds["late_open"]),
         rebuild_bar(name="compare two revisions", early_ms=rebuilds["early_diff"], late_ms=rebuilds["late_diff"]),
+        *([page_bar(first_ms=page.first, again_ms=page.again)] if page else []),
     ]
-    return [*bars, page_bar(first_ms=page.first, again_ms=page.again)] if page else bars
 
 
 async def measure_sides(var: Path, *, rounds: int) -> tuple[Times, PageTimes | None]:
@@ -102,26 +124,25 @@ async def measure_sides(var: Path, *, rounds: int) -> tuple[Times, PageTimes | N
             return times, await measure_page(address=address, program=program, rounds=rounds) if program else None
 
 
-def in_a_child(var: Path, what: str, count: int) -> Any:
-    """Time one part in a process that has a fresh database, so that this one's is not written to."""
-    var.mkdir()
-    command = [sys.executable, "manage.py", "bench", what, str(count)]
+def in_a_child(var: Path, part: str, count: int) -> Any:
+    """Time one of `PARTS` in a process of its own."""
+    own = var / part
+    own.mkdir()
     done = subprocess.run(
-        command,
+        [sys.executable, "manage.py", "bench", "--part", part, "--count", str(count)],
         cwd=settings.BASE_DIR,
-        env={**os.environ, **own_database(var)},
+        env={**os.environ, **own_database(own)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=CALLS_S,
+        timeout=CHILD_S,
         check=False,
     )
     if done.returncode != 0:
-        raise BenchBroken(f"{what} could not be timed:\n{done.stderr[-2000:]}")
+        raise BenchBroken(f"{part} could not be timed:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout)
 
 
 def load_line() -> str:
     """Return how busy the machine was: on a crowded one the ratios grow, too, because our side has more processes."""
-    missing = "" if chromium() else "The page was not measured: no Chromium was found; CHROMIUM_BIN may name one.\n"
-    return f"{missing}Load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors."
+    return f"Load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors."

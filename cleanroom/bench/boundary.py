@@ -1,0 +1,135 @@
+"""The semantic boundary alone, in this process: dispatch beside the bare rows it writes, the decision, the redactor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+
+from capability.authorizations import reserve_numbers
+from capability.catalog import LIVE_OPERATIONS
+from capability.dispatcher import Call
+from capability.models import AuthorizationRecord
+from capability.policy import Phase, Question, effective_claims, evaluate
+from capability.redaction import redact
+from cleanroom.bench.toolcall import blank_room
+from cleanroom.rooms import Room
+from mockcore import models
+from mockcore.models.base import uid_of
+from mockcore.plane import MockControlPlane
+from mockcore.text import canonical
+
+WARM_UPS = 20
+DECISIONS = 200  # in one measurement: one alone is shorter than the clock is exact
+BODY = "A sentence of the bench that says nothing else happened."
+# A line as agents write them: words that look a little like secrets, and none that is one.
+LINE = (
+    "Ran task-cleanroom-0042 for the secretary: tokenCount 12, see https://example.test/issues?state=open and 3 more. "
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundaryTimes:
+    """What was measured, one value a round: `_ms` are milliseconds, `_us` microseconds."""
+
+    dispatch_ms: list[float]
+    bare_ms: list[float]
+    decision_us: list[float]
+    redact_1k_us: list[float]
+    redact_64k_us: list[float]
+    redact_128k_us: list[float]
+
+
+def measure_boundary(*, rounds: int) -> BoundaryTimes:
+    """Measure `rounds` of each, the two sides of the dispatch taking turns, warm-ups left out."""
+    room, bare_room = blank_room(), blank_room()
+    dispatch_ms, bare_ms = [], []
+    for number in range(rounds + WARM_UPS):
+        pair = timed(partial(dispatch_one, room, number)), timed(partial(write_bare, bare_room, number))
+        if number >= WARM_UPS:
+            dispatch_ms.append(pair[0] / 1000)
+            bare_ms.append(pair[1] / 1000)
+    texts = {size: (LINE * (size // len(LINE) + 1))[:size] for size in (1024, 65_536, 131_072)}
+    redactions = {size: [worked(partial(redact, text)) for _ in range(rounds)] for size, text in texts.items()}
+    decide = decide_many(room)
+    return BoundaryTimes(
+        dispatch_ms=dispatch_ms,
+        bare_ms=bare_ms,
+        decision_us=[worked(decide) / DECISIONS for _ in range(rounds)],
+        redact_1k_us=redactions[1024],
+        redact_64k_us=redactions[65_536],
+        redact_128k_us=redactions[131_072],
+    )
+
+
+def timed(work: Callable[[], Any], *, clock: Callable[[], float] = time.perf_counter) -> float:
+    """Return how many microseconds a piece of work took by a clock."""
+    started = clock()
+    work()
+    return (clock() - started) * 1_000_000
+
+
+def worked(work: Callable[[], Any]) -> float:
+    """Return how many microseconds of processor time a piece of work took: the bars of pure work are set in these."""
+    return timed(work, clock=time.thread_time)
+
+
+# ---------------------------------------------------------------- a call, and the same rows without one
+def dispatch_one(room: Room, number: int) -> None:
+    given = {"idempotencyKey": f"bench-{number}", "body": BODY}
+    call = Call(run_id=room.run_id, call_id=f"call-{number}", operation_id="report_progress", input=given)
+    done = room.dispatcher().dispatch(call)
+    if not done.ok:
+        raise RuntimeError(str(done.envelope))
+
+
+def write_bare(room: Room, number: int) -> None:
+    """Write a comment, a revision, an audit record and an authorization record by the ORM, as a plain program would."""
+    company, at = room.company_id, models.Company.objects.get(pk=room.company_id).now()
+    with transaction.atomic():
+        place = reserve_numbers(company_id=company)
+        models.Comment.objects.create(
+            uid=uid_of(company, f"bare-{number}"),
+            company_id=company,
+            public_id=f"bare-{number}",
+            position=1_000_000 + number,
+            task_id=uid_of(company, room.task_id),
+            body=BODY,
+            created_at=at,
+        )
+        models.StateRevision.objects.create(
+            company_id=company, number=1_000 + number, operation="bare", principal="run", run_id=room.run_id,
+            command_id=f"bare-{number}", at=at, clock_tick=number, counters={},
+        )  # fmt: skip
+        models.AuditRecord.objects.create(
+            company_id=company, number=1_000 + number, at=at, action="bare", entity_type="task",
+            entity_id=room.task_id, details={"kind": "bare"},
+        )  # fmt: skip
+        AuthorizationRecord.objects.create(
+            company_id=company, number=place, phase="invocation", run_id=room.run_id, scenario_id="bare",
+            operation_id="report_progress", allowed=True, code="allowed", reason="bare", before_revision=number,
+            after_revision=number, effective_claims_json="[]", input_json=canonical({"body": BODY}),
+        )  # fmt: skip
+
+
+# ---------------------------------------------------------------- the decision
+def decide_many(room: Room) -> Callable[[], None]:
+    """Return a piece of work that decides `DECISIONS` questions about the live catalog, over facts read once."""
+    facts = MockControlPlane(company_id=room.company_id).facts(room.run_id)
+    dispatcher = room.dispatcher()
+    scenario, explicit = dispatcher.scenario, dispatcher.explicit_claims
+    claims = effective_claims(facts=facts, scenario=scenario, explicit=explicit)
+    asked = [
+        Question(operation=operation, facts=facts, scenario=scenario, claims=claims, phase=Phase.INVOCATION, given={})
+        for operation in LIVE_OPERATIONS
+    ]
+
+    def decide() -> None:
+        for number in range(DECISIONS):
+            evaluate(asked[number % len(asked)])
+
+    return decide
