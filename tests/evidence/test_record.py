@@ -12,6 +12,7 @@ from evidence import record
 from evidence.models import AppendOnly, SessionEvent, SessionLog
 from evidence.prp.events import EventType, canonical
 from evidence.record import Draft, UnknownEventType, UnknownSession
+from mockcore.threads import RowThreads
 from tests.evidence.logs import new_session_id, ours, runner, submitted, whole_turn
 
 
@@ -261,3 +262,26 @@ def test_writers_at_once_leave_no_gap_and_no_number_twice():
     for name in "0123":
         mine = [json.loads(event.body)["payload"]["place"] for event in events if event.payload["text"] == name]
         assert mine == sorted(mine)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.requirement("opening.discarded")
+def test_a_log_discarded_while_an_event_is_being_appended_leaves_nothing():
+    session_id, asked = new_session_id(), threading.Event()
+    record.open_log(session_id=session_id, run_id="run-1")
+
+    def discard():
+        with transaction.atomic():
+            asked.set()
+            record.discard_log(session_id=session_id)
+
+    threads = RowThreads(1, "discard")
+    with transaction.atomic():
+        record.append(session_id=session_id, drafts=whole_turn(1))
+        discarded = threads.submit(discard)
+        if connection.vendor == "postgresql":
+            assert asked.wait(5)  # on SQLite it waits at the gate before it begins
+    discarded.result(5)
+    threads.close()
+    assert not SessionEvent.objects.exists()
+    assert not SessionLog.objects.exists()
