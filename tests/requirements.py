@@ -42,11 +42,11 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "reference A 2.7",
     ),
     "bench.bars": ("A bar is a ratio of medians and says when it does not hold.", "design section 11"),
-    "bench.history": ("Rebuilding and comparing have bars that do not grow with the history.", "design section 11"),
     "bench.boundary": (
         "The bench judges dispatch, decision and redaction against their bars.",
         "issue semantic catalog, design section 11",
     ),
+    "bench.history": ("Rebuilding and comparing have bars that do not grow with the history.", "design section 11"),
     "binding.identical": ("Every provider gets the same contracts in the same order.", "seed semantic catalog"),
     "binding.kinds": ("There are two kinds of binding; any other is refused by code.", "seed semantic catalog"),
     "boundary.no-credential-field": ("No tool schema has a credential field, at any depth.", "seed semantic catalog"),

@@ -26,8 +26,9 @@ from mockcore.text import canonical
 WARM_UPS = 20
 DECISIONS = 200  # in one measurement: one alone is shorter than the clock is exact
 BODY = "A sentence of the bench that says nothing else happened."
-# A line as agents write them: words that look a little like secrets, and none that is one.
-LINE = (
+PROSE = "I read the issue and compared the plan with what was asked for. Two steps are done, one waits for an answer. "
+# As bad as harmless text gets: every few words look a little like a secret, and none is one.
+DENSE = (
     "Ran task-cleanroom-0042 for the secretary: tokenCount 12, see https://example.test/issues?state=open and 3 more. "
 )
 
@@ -39,9 +40,10 @@ class BoundaryTimes:
     dispatch_ms: list[float]
     bare_ms: list[float]
     decision_us: list[float]
-    redact_1k_us: list[float]
-    redact_64k_us: list[float]
-    redact_128k_us: list[float]
+    prose_1k_us: list[float]
+    dense_1k_us: list[float]
+    dense_64k_us: list[float]
+    dense_128k_us: list[float]
 
 
 def measure_boundary(*, rounds: int) -> BoundaryTimes:
@@ -53,17 +55,22 @@ def measure_boundary(*, rounds: int) -> BoundaryTimes:
         if number >= WARM_UPS:
             dispatch_ms.append(pair[0] / 1000)
             bare_ms.append(pair[1] / 1000)
-    texts = {size: (LINE * (size // len(LINE) + 1))[:size] for size in (1024, 65_536, 131_072)}
-    redactions = {size: [worked(partial(redact, text)) for _ in range(rounds)] for size, text in texts.items()}
+    texts = [long(PROSE, 1024), *(long(DENSE, size) for size in (1024, 65_536, 131_072))]
+    redactions = [[worked(partial(redact, text)) for _ in range(rounds)] for text in texts]
     decide = decide_many(room)
     return BoundaryTimes(
         dispatch_ms=dispatch_ms,
         bare_ms=bare_ms,
         decision_us=[worked(decide) / DECISIONS for _ in range(rounds)],
-        redact_1k_us=redactions[1024],
-        redact_64k_us=redactions[65_536],
-        redact_128k_us=redactions[131_072],
+        prose_1k_us=redactions[0],
+        dense_1k_us=redactions[1],
+        dense_64k_us=redactions[2],
+        dense_128k_us=redactions[3],
     )
+
+
+def long(text: str, size: int) -> str:
+    return (text * (size // len(text) + 1))[:size]
 
 
 def timed(work: Callable[[], Any], *, clock: Callable[[], float] = time.perf_counter) -> float:

@@ -233,9 +233,9 @@ def test_the_bars_of_the_boundary_hold_up_to_their_limits_and_no_further() -> No
     assert not dispatch_bar(dispatch_ms=[4.1], bare_ms=[2.0]).holds
     assert decision_bar(decision_us=[50.0]).holds
     assert not decision_bar(decision_us=[50.1]).holds
-    assert redactor_bar(kilobyte_us=[100.0], half_us=[10.0], whole_us=[25.0]).holds
-    assert not redactor_bar(kilobyte_us=[100.1], half_us=[10.0], whole_us=[25.0]).holds
-    assert not redactor_bar(kilobyte_us=[100.0], half_us=[10.0], whole_us=[25.1]).holds
+    assert redactor_bar(dense_us=[900.0], prose_us=[100.0], half_us=[10.0], whole_us=[25.0]).holds
+    assert not redactor_bar(dense_us=[900.0], prose_us=[100.1], half_us=[10.0], whole_us=[25.0]).holds
+    assert not redactor_bar(dense_us=[900.0], prose_us=[100.0], half_us=[10.0], whole_us=[25.1]).holds
 
 
 @pytest.mark.django_db(transaction=True)

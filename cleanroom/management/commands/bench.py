@@ -100,7 +100,10 @@ async def bench(*, rounds: int) -> list[Bar]:
         dispatch_bar(dispatch_ms=boundary.dispatch_ms, bare_ms=boundary.bare_ms),
         decision_bar(decision_us=boundary.decision_us),
         redactor_bar(
-            kilobyte_us=boundary.redact_1k_us, half_us=boundary.redact_64k_us, whole_us=boundary.redact_128k_us
+            prose_us=boundary.prose_1k_us,
+            dense_us=boundary.dense_1k_us,
+            half_us=boundary.dense_64k_us,
+            whole_us=boundary.dense_128k_us,
         ),
         rebuild_bar(name="open a revision", early_ms=rebuilds["early_open"], late_ms=rebuilds["late_open"]),
         rebuild_bar(name="compare two revisions", early_ms=rebuilds["early_diff"], late_ms=rebuilds["late_diff"]),
