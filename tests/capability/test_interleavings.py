@@ -31,7 +31,7 @@ from mockcore.tenants import CleanRoomIdentity, seed_clean_room
 from mockcore.text import canonical
 
 CALLS = 8
-WAIT_S = 10.0
+WAIT_S = 30.0
 RUN = "run-1"
 CLAIMS = frozenset(claim for operation in LIVE_OPERATIONS for claim in operation.required_claims)
 KEYS = st.sampled_from(["k1", "k2", "k3"])
