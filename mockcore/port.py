@@ -160,6 +160,8 @@ class ControlPlanePort(Protocol):
     Unknown runs raise `mockcore.plane.RunMissing`, a `Refusal`.
     """
 
+    company_id: str
+
     def open_run(self, request: OpenRun) -> Outcome:
         """Check the task out for a new run, or return to the same run. Errors: reference A section 3.6."""
 

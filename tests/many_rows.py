@@ -68,6 +68,8 @@ def by_kind(field: models.Field, number: int) -> Any:
         return field.default if field.has_default() else True
     if isinstance(field, models.IntegerField):
         return number + 1
+    if isinstance(field, models.BinaryField):
+        return b"packed"
     if field.name == "public_id":
         return f"thing-{number}"
     if field.name == "format":

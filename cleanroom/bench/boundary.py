@@ -117,7 +117,7 @@ def write_bare(room: Room, number: int) -> None:
             entity_id=room.task_id, details={"kind": "bare"},
         )  # fmt: skip
         AuthorizationRecord.objects.create(
-            company_id=company, number=place, phase="invocation", run_id=room.run_id, scenario_id="bare",
+            company_id=company, number=place.first, phase="invocation", run_id=room.run_id, scenario_id="bare",
             operation_id="report_progress", allowed=True, code="allowed", reason="bare", before_revision=number,
             after_revision=number, effective_claims_json="[]", input_json=canonical({"body": BODY}),
         )  # fmt: skip

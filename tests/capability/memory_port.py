@@ -58,6 +58,10 @@ class MemoryPort:
     envelopes: list[Envelope] = field(default_factory=list)
     queries: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
+    @property
+    def company_id(self) -> str:
+        return self.run.company_id
+
     def facts(self, run_id: str) -> RunFacts:
         if run_id != self.run.run_id:
             raise RunMissing

@@ -35,6 +35,8 @@ class No(Exception):
 class Twin:
     """One company as dictionaries. A command works on a copy of the state, so a refusal leaves nothing behind."""
 
+    company_id = "twin"
+
     def __init__(self, world: World) -> None:
         self.world = world
         self.root: JSON = {"revision": 1, **{name: [] for name in LISTS.split()}}

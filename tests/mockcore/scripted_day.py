@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from mockcore import commands, history, models
-from mockcore.port import Principal
+from mockcore.models.base import uid_of
+from mockcore.port import Applied, Principal
 from mockcore.tenants import CleanRoomIdentity
 from mockcore.text import canonical
-from tests.factories import FaultFactory
+from tests.factories import FaultFactory, WorkspaceServiceFactory
 from tests.mockcore.conftest import Desk, seated
+from tests.mockcore.reports import event
 
 IDENTITY = CleanRoomIdentity(token="0ddba11e", sequence=4242)
 TASKS = {"tasks": [{"id": "a", "title": "Ä first ☃"}, {"id": "b", "title": "Second"}]}
@@ -38,11 +40,28 @@ def morning(desk: Desk) -> None:
     desk.do(commands.ScheduleWake(reason="manual", delay_ticks=90, payload_json={"apiKey": "x", "z": [1.5, None]}))
 
 
+def forenoon(desk: Desk) -> None:
+    """Report as a runner does, spend, control a service, let time pass, and give the task back to take it up again."""
+    for number in (1, 2):
+        desk.plane.append_event(desk.run_id, event(number))
+    desk.plane.checkpoint_session(desk.run_id, {"schema": "x", "driverSessionId": "thread-1"})
+    WorkspaceServiceFactory(
+        company=desk.company(), task_id=uid_of(desk.company_id, desk.task_id), public_id="service-1"
+    )
+    desk.do(commands.ControlWorkspaceService(service_id="service-1", action="start", url="http://127.0.0.1:1/"))
+    desk.do(commands.ControlWorkspaceService(service_id="service-1", action="stop"))
+    desk.do(commands.RecordBudgetUsage(cents=12))
+    desk.pass_time(120)
+    desk.do(commands.ReleaseTask(reason="Somebody else is faster."))
+    desk.run_id = "run-2"
+    assert isinstance(desk.open("run-2"), Applied)
+
+
 def noon(desk: Desk) -> None:
     """Ask the board, and let it answer, decide, comment, and overtake its own questions."""
     for kind in ("questions", "suggest_tasks", "confirmation"):
         desk.do(ask(kind, TASKS if kind == "suggest_tasks" else {"b": 2, "a": 1}))
-    desk.board(commands.ResolveHumanInput(interaction_id="interaction-0001", outcome="answered", result={"q": "ja"}))
+    desk.board(commands.ResolveHumanInput(interaction_id="interaction-0001", outcome="answered", result={"q1": "ja"}))
     desk.board(
         commands.ResolveHumanInput(
             interaction_id="interaction-0002", outcome="accepted", result={"acceptedTaskIds": ["b", "a"]}
@@ -82,7 +101,7 @@ def ask(kind: str, payload: dict[str, Any]) -> commands.RequestHumanInput:
 
 def whole_day() -> Desk:
     desk = seated(IDENTITY)
-    for part in (morning, noon, evening):
+    for part in (morning, forenoon, noon, evening):
         part(desk)
     return desk
 

@@ -26,6 +26,8 @@ from capability.management.postgres import NoPostgres, is_postgres, postgres_for
 PYTHON = sys.executable
 HOUSES = ("mockcore", "capability", "evidence", "cleanroom")
 PYTEST = (PYTHON, "-m", "pytest", "-q", "-m")
+TESTS = (*PYTEST, "not soak", "-n", "2", "--dist", "loadfile", "--ignore=tests/browser", "--ignore=tests/journeys")
+JOURNEYS = (*PYTEST, "not soak", "tests/journeys")  # each has a whole server of its own: one at a time
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,10 @@ STEPS = (
     Step("semantic contracts", (PYTHON, "manage.py", "check_semantic_contracts")),
     Step("traceability", (PYTHON, "manage.py", "check_capability_contract")),
     Step("browser modules", ("npm", "test", "--silent")),
-    Step("python tests", (*PYTEST, "not soak", "--ignore=tests/browser")),
-    Step("python tests on PostgreSQL", (*PYTEST, "not soak", "--ignore=tests/browser"), on_postgres=True),
+    Step("python tests", TESTS),
+    Step("journeys", JOURNEYS),
+    Step("python tests on PostgreSQL", TESTS, on_postgres=True),
+    Step("journeys on PostgreSQL", JOURNEYS, on_postgres=True),
     # A process of its own: while Playwright's synchronous API is in use, no other event loop runs in its thread.
     Step("browser tests", (*PYTEST, "not soak", "tests/browser")),
 )
