@@ -109,7 +109,8 @@ def record_exposure(*, subject: Subject, decisions: Sequence[tuple[Operation, De
     reserved = reserve_numbers(company_id=subject.company_id, count=len(decisions))
     columns = {**subject.columns(), "phase": Phase.EXPOSURE.value, "after_revision": subject.revision}
     records = [
-        AuthorizationRecord(
+        rows.make(
+            AuthorizationRecord,
             number=number,
             operation_id=operation.id,
             allowed=decision.allowed,
@@ -124,7 +125,8 @@ def record_exposure(*, subject: Subject, decisions: Sequence[tuple[Operation, De
 
 def record_invocation(*, subject: Subject, invocation: Invocation) -> None:
     """Write the record of one call under its reserved number."""
-    record = AuthorizationRecord(
+    record = rows.make(
+        AuthorizationRecord,
         number=invocation.place.first,
         phase=Phase.INVOCATION.value,
         operation_id=invocation.operation_id,

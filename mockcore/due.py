@@ -19,6 +19,11 @@ from mockcore.models.base import public_part
 from mockcore.vocabulary import TERMINAL, Expiry, InteractionStatus, WakeStatus
 from mockcore.work import UnitOfWork
 
+WAITS = (
+    "SELECT EXISTS (SELECT 1 FROM mockcore_wake WHERE company_id = %s AND status = %s) "
+    "OR EXISTS (SELECT 1 FROM mockcore_interaction WHERE company_id = %s AND status = %s)"
+)
+
 
 def bring_due(*, company: Company, act: ledger.Act) -> tuple[str, ...]:
     """Expire and deliver until nothing is due; return the ids of the delivered wakes.
@@ -27,13 +32,20 @@ def bring_due(*, company: Company, act: ledger.Act) -> tuple[str, ...]:
     least one thing and delivering makes nothing new.
     """
     delivered: list[str] = []
-    while True:
+    while _something_waits(company):
         if _expire_questions(company, act):
             continue
         wakes = _deliver_wakes(company, act)
         if not wakes:
-            return tuple(delivered)
+            break
         delivered += [wake.public_id for wake in wakes if wake.status == WakeStatus.DELIVERED]
+    return tuple(delivered)
+
+
+def _something_waits(company: Company) -> bool:
+    """Say whether time could bring anything due: one look after each command, where mostly nothing waits."""
+    values = [company.pk, WakeStatus.SCHEDULED.value, company.pk, InteractionStatus.PENDING.value]
+    return bool(rows.run(WAITS, values).rows[0][0])
 
 
 # ---------------------------------------------------------------- wakes

@@ -164,7 +164,8 @@ def chain_of(company: Company, model: Any) -> chain.Chain:
 
 def _revision(work: UnitOfWork, act: Act, note: Note) -> StateRevision:
     company, cause = work.company, act.cause
-    return StateRevision(
+    return rows.make(
+        StateRevision,
         company_id=company.pk,
         number=company.revision,
         operation=act.operation,
@@ -183,7 +184,8 @@ def _revision(work: UnitOfWork, act: Act, note: Note) -> StateRevision:
 
 
 def _change(company: Company, change: RowChange) -> Change:
-    return Change(
+    return rows.make(
+        Change,
         company_id=company.pk,
         revision=company.revision,
         entity=change.row.KIND,
@@ -195,7 +197,8 @@ def _change(company: Company, change: RowChange) -> Change:
 
 def _audit(work: UnitOfWork, act: Act, note: Note) -> AuditRecord:
     entity_type, entity_id = note.entity
-    return AuditRecord(
+    return rows.make(
+        AuditRecord,
         company_id=work.company.pk,
         number=work.company.revision,
         at=work.now,
@@ -213,7 +216,8 @@ def _insert_decision(
 ) -> None:
     company = work.company
     company.decision_count += 1
-    decision = DecisionRecord(
+    decision = rows.make(
+        DecisionRecord,
         company_id=company.pk,
         number=company.decision_count,
         at=work.now,

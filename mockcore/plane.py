@@ -112,7 +112,7 @@ class MockControlPlane:
         act = ledger.Act(
             operation=envelope.command.kind, run_id=envelope.run_id, principal=envelope.principal, cause=envelope.cause
         )
-        return self._carry_out(act, lambda work: self._applied(work, act, self._run(envelope.run_id), envelope))
+        return self._carry_out(act, lambda work: self._applied(work, act, self._run_of(work, envelope), envelope))
 
     def advance_clock(self, request: AdvanceClock) -> Outcome:
         """Move company time on, then expire and deliver what became due. Errors: `clock`, and those of the key."""
@@ -253,6 +253,7 @@ class MockControlPlane:
             actor=run.actor.as_json(),
             task=run.task.as_json(),
             state_revision=run.company.revision,
+            row=run,
         )
 
     def context(self, run_id: str) -> dict[str, Any]:
@@ -301,6 +302,14 @@ class MockControlPlane:
             raise CompanyMissing
         return company
 
+    def _run_of(self, work: UnitOfWork, envelope: Envelope) -> Run:
+        """Return the envelope's run as it is. Every change of a company moves its revision, so one seen at it holds."""
+        seen, now = envelope.seen, (self.company_id, envelope.run_id, work.company.revision)
+        if seen and seen.row and (seen.company_id, seen.run_id, seen.state_revision) == now:
+            run: Run = seen.row
+            return run
+        return self._run(envelope.run_id)
+
     def _run(self, run_id: str, *related: str) -> Run:
         uid = uid_of(self.company_id, clean(run_id))
         run = rows.fetch(Run, "actor", "task", *related, uid=uid)
@@ -315,6 +324,8 @@ def _cleaned(value: Any) -> Any:
     changed = {}
     for field in dataclasses.fields(value):
         old = getattr(value, field.name)
+        if isinstance(old, RunFacts):
+            continue  # it came from here
         new = _cleaned(old) if dataclasses.is_dataclass(old) else _clean(old)
         if new != old:
             changed[field.name] = new
@@ -400,8 +411,8 @@ def _write(act: ledger.Act, scene: Scene, envelope: Envelope, text: str) -> Appl
 
 def _memory(company: Company, scope: str, key: str, text: str, applied: Applied) -> IdempotencyRecord:
     """Return the record by which the same key is answered again. The ledger stores it, in its chain."""
-    return IdempotencyRecord(
-        company_id=company.pk, scope=scope, key=key, input_canonical=text, result=applied.as_json()
+    return rows.make(
+        IdempotencyRecord, company_id=company.pk, scope=scope, key=key, input_canonical=text, result=applied.as_json()
     )
 
 

@@ -45,6 +45,7 @@ class Envelope:
     cause: Cause = field(default_factory=Cause)
     principal: Principal = Principal.RUN
     expected_revision: int | None = None
+    seen: RunFacts | None = None  # what the caller judged by, read in this transaction: not read again while it holds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +148,7 @@ class RunFacts:
     actor: JSON
     task: JSON
     state_revision: int
+    row: Any = field(default=None, repr=False, compare=False)  # the plane's own, for `Envelope.seen`
 
     @property
     def finished_by_run(self) -> bool:

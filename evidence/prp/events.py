@@ -11,6 +11,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from mockcore.text import canonical as canonical
+
 SCHEMA = "paperclip.prp.event.v1"
 SCHEMA_VERSION = 1
 ID_CHARS = 160  # bound of every id of an envelope
@@ -122,11 +124,6 @@ class Event:
     def at(self) -> str:
         """When it was emitted, as the envelope spells it: UTC with milliseconds."""
         return str(self.envelope["emittedAt"])
-
-
-def canonical(value: Any) -> str:
-    """Return canonical JSON: sorted keys, no spaces, ASCII only, no NaN. Any database holds the same bytes."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def clean(value: Any) -> Any:
