@@ -46,6 +46,8 @@ NOT_IN_TIME = "Codex did not become ready in time. Try again."
 class OpeningBusy(HarnessUnavailableError):
     """Other rooms are being opened just now. Try again."""
 
+    code = "opening_busy"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Held:

@@ -63,6 +63,7 @@ STATUS: Final[dict[str, int]] = {
     "reconciliation_failed": 502,
     "runnerd_unavailable": 503,
     "codex_unavailable": 503,
+    "opening_busy": 503,
     "workspace_unavailable": 503,
     "database_busy": 503,
     "codex_login_required": 503,

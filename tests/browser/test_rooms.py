@@ -22,6 +22,7 @@ CODEX_GONE = {"state": "closed", "code": "codex_unavailable", "message": "Codex 
         ("runnerd_unavailable", "runnerd could not start", "process that supervises Codex"),
         ("codex_unavailable", "Codex could not start", "CODEX_BIN"),
         ("codex_login_required", "Codex is not logged in", "codex login"),
+        ("opening_busy", "Other rooms are being opened", "Wait a moment"),
     ],
 )
 def test_what_cannot_start_is_named_with_what_to_do_and_nothing_else(

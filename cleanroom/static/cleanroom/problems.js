@@ -14,6 +14,10 @@ const UNAVAILABLE = {
     title: 'Codex could not start',
     todo: 'Check that Codex is installed (`make demo` does that) or that `CODEX_BIN` names it, then try again.',
   },
+  opening_busy: {
+    title: 'Other rooms are being opened',
+    todo: 'Wait a moment, then try again.',
+  },
   codex_login_required: {
     title: 'Codex is not logged in',
     todo: 'Log in with `node_modules/.bin/codex login` in the project’s directory, then try again. Or stop the server, set `CAPABILITY_MODEL_URL` to a model of yours and start it again. `make demo` needs no account.',
