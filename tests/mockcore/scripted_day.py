@@ -45,9 +45,8 @@ def forenoon(desk: Desk) -> None:
     for number in (1, 2):
         desk.plane.append_event(desk.run_id, event(number))
     desk.plane.checkpoint_session(desk.run_id, {"schema": "x", "driverSessionId": "thread-1"})
-    WorkspaceServiceFactory(
-        company=desk.company(), task_id=uid_of(desk.company_id, desk.task_id), public_id="service-1"
-    )
+    task = models.Task.objects.get(uid=uid_of(desk.company_id, desk.task_id))
+    WorkspaceServiceFactory(company=desk.company(), task=task, public_id="service-1")
     desk.do(commands.ControlWorkspaceService(service_id="service-1", action="start", url="http://127.0.0.1:1/"))
     desk.do(commands.ControlWorkspaceService(service_id="service-1", action="stop"))
     desk.do(commands.RecordBudgetUsage(cents=12))

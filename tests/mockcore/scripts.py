@@ -57,8 +57,8 @@ def _any(desk: Desk, chance: random.Random, number: int) -> Command:
     answers = _answers(desk)
     if answers and chance.random() < 0.6:
         return chance.choice(answers)
-    tasks = list(Task.objects.filter(company_id=desk.company_id).values_list("public_id", flat=True))
-    some = tuple(sorted(chance.sample(tasks, k=min(len(tasks), chance.randrange(3)))))
+    tasks = Task.objects.filter(company_id=desk.company_id).order_by("position").values_list("public_id", flat=True)
+    some = tuple(sorted(chance.sample(list(tasks), k=min(len(tasks), chance.randrange(3)))))
     return chance.choice(_commands(desk, chance, number, some))
 
 
