@@ -6,7 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from evidence import record
-from evidence.follow import follow
+from evidence.follow import follow, threads
 from evidence.models import SessionEvent
 from evidence.prp.events import EventType
 from evidence.views.thread import snapshot
@@ -68,7 +68,6 @@ def assert_clean(text: str) -> None:
 @pytest.mark.django_db(transaction=True)
 async def test_a_planted_secret_is_in_no_row_no_frame_and_no_snapshot():
     session_id = new_session_id()
-    loop = asyncio.get_running_loop()
     drafts = [
         make(event, "turn-1", f"item-{kind}", **everywhere(kind))
         for kind in KINDS
@@ -81,15 +80,15 @@ async def test_a_planted_secret_is_in_no_row_no_frame_and_no_snapshot():
         record.open_log(session_id=session_id, run_id="run-1")
         return record.append(session_id=session_id, drafts=drafts)
 
-    last = await loop.run_in_executor(None, write)
+    last = await threads.do(write)
     sent = []
     async with asyncio.timeout(10), aclosing(follow(session_id=session_id, after=0, heartbeat_s=60)) as stream:
         async for frame in stream:
             sent.append(frame.text)
             if frame.seq == last:
                 break
-    view, _ = await loop.run_in_executor(None, lambda: snapshot(session_id=session_id))
-    stored = await loop.run_in_executor(None, lambda: "".join(SessionEvent.objects.values_list("body", flat=True)))
+    view, _ = await threads.do(snapshot, session_id=session_id)
+    stored = await threads.do(lambda: "".join(SessionEvent.objects.values_list("body", flat=True)))
     assert "[REDACTED]" in stored
     for text in (stored, "".join(sent), str(view)):
         assert_clean(text)
