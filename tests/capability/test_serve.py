@@ -23,7 +23,7 @@ from django.conf import settings
 from capability import serve
 
 SCRIPT = Path(__file__).parent / "tiny_server.py"
-WAIT_S = 10
+WAIT_S = 30  # far more than any step takes; a crowded machine may be slow
 BUFFERS_BYTES = 16 * 1024 * 1024  # far more than the sockets' own buffers take, far less than an endless sender sends
 
 
