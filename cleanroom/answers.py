@@ -5,8 +5,7 @@ Everything the turn needs is computed before the commit. Source: clean-room seed
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -28,6 +27,7 @@ from cleanroom.messages import MessageTooLarge
 from cleanroom.models import ChatSession
 from cleanroom.rooms import Room, applied, room_of, stamp
 from cleanroom.turn_rows import add_turn, turn_alias
+from cleanroom.undelivered import Answer, answer_text, kept_answers, text_after
 from evidence import record
 from evidence.record import Draft
 from mockcore import history
@@ -35,21 +35,9 @@ from mockcore.commands import DecideApproval, ResolveHumanInput
 from mockcore.plane import ApprovalAlreadyDecided, InteractionAlreadyResolved, InteractionMissing
 from mockcore.port import Applied, Cause, Envelope, Outcome, Principal
 
-ANSWER_SCHEMA = "paperclip.semantic-interaction-result.v1"
-
 
 class InvalidAnswer(InvalidRequest):
     """The answer does not have the shape that this card takes."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What the board said to one card."""
-
-    ref: str
-    kind: str
-    outcome: str
-    result: Any
 
 
 def resolve_interaction(
@@ -77,15 +65,21 @@ def _store(session: ChatSession, interaction_id: str, outcome: str, result: Any)
     ref, kind = _pending(room, interaction_id)
     _check_result(ref, result)
     answer = Answer(ref=ref, kind=kind, outcome=outcome, result=result)
+    kept = kept_answers(session, room)
     turn = Handing(
-        room=room, ordinal=ordinal, message_id=message_id, text=answer_text(answer), settled=(interaction_id,)
+        room=room,
+        ordinal=ordinal,
+        message_id=message_id,
+        text=text_after(kept, answer_text(answer)),
+        settled=(interaction_id,),
+        answers=tuple(dict.fromkeys([*(one.card_id for one in kept), interaction_id])),
     )
     stored, cursor = room.port().apply(_envelope(turn, answer)), 0
     if isinstance(stored, Applied):
         still_open = interaction_id in toolcalls.pending_ids(room)  # verdicts on some of the items leave the card open
         turn = replace(turn, settled=() if still_open else (interaction_id,))
         cursor = record.append(session_id=session.public_id, drafts=_answered(turn, ref, stored))
-        add_turn(session, ordinal=ordinal, message_id=message_id, counts=False, cursor=cursor)
+        add_turn(session, ordinal=ordinal, message_id=message_id, counts=False, cursor=cursor, answer_ref=ref)
     return stored, turn, cursor
 
 
@@ -103,7 +97,10 @@ def _check_result(ref: str, result: Any) -> None:
 
 
 def _answered(turn: Handing, ref: str, stored: Applied) -> list[Draft]:
-    """Return the events of a stored answer: the card as it is now, what it made, and the hidden turn to hand it on."""
+    """Return the events of a stored answer: the card as it is now, what it made, and the hidden turn to hand it on.
+
+    That the agent got it is said when the turn has a name, not here.
+    """
     room = turn.room
     entity = history.entities(company_id=room.company_id, refs=[ref])[ref]
     draw = cards.approval_card if ref.startswith("approval:") else cards.interaction_card
@@ -115,7 +112,6 @@ def _answered(turn: Handing, ref: str, stored: Applied) -> list[Draft]:
     return [
         Draft(type="interaction.response.resolved", payload=resolved, turn_id=turn_alias(turn.ordinal)),
         submitted(ordinal=turn.ordinal, message_id=turn.message_id, text="", redacted=False, hidden=True),
-        Draft(type="interaction.response.delivered", payload={"interactionId": entity["id"]}),
     ]
 
 
@@ -146,7 +142,7 @@ def _pending(room: Room, interaction_id: str) -> tuple[str, str]:
 
 def _envelope(turn: Handing, answer: Answer) -> Envelope:
     """Return the board's command. What a person typed is stored redacted; the agent gets it as typed."""
-    public_id = answer.ref.partition(":")[2]
+    public_id = answer.card_id
     return Envelope(
         run_id=turn.room.run_id,
         idempotency_key=f"capability-live-interaction:{public_id}:{answer.outcome}{_part(turn.room, answer.ref)}",
@@ -169,18 +165,3 @@ def _command(public_id: str, answer: Answer) -> ResolveHumanInput | DecideApprov
         return ResolveHumanInput(interaction_id=public_id, outcome=answer.outcome, result=redact(answer.result))
     note = answer.result.get("note", "") if answer.result else ""
     return DecideApproval(approval_id=public_id, decision=answer.outcome, note=redact_text(note))
-
-
-def answer_text(answer: Answer) -> str:
-    """Return the message that hands an answer to the agent; the thread hides it by its schema."""
-    return json.dumps(
-        {
-            "schema": ANSWER_SCHEMA,
-            "interactionId": answer.ref.partition(":")[2],
-            "kind": answer.kind,
-            "outcome": answer.outcome,
-            "result": answer.result,
-            "instruction": "The board answered. Continue the issue with this answer.",
-        },
-        ensure_ascii=False,
-    )

@@ -16,6 +16,7 @@ class ActiveTurn:
 
     ordinal: int
     message_id: str
+    answers: tuple[str, ...] = ()  # cards whose answers its text hands on
     state: Turn = Turn.STARTING
     provider_id: str = ""
     asked: bool = False  # an agent has been given its message

@@ -53,6 +53,7 @@ class Handing:
     message_id: str
     text: str
     settled: tuple[str, ...] = ()  # cards that this message or answer has settled
+    answers: tuple[str, ...] = ()  # cards whose answers the text hands to the agent
 
 
 def new_message_id() -> str:
@@ -102,7 +103,7 @@ async def _begin(turn: Handing, claim: threading.Lock) -> None:
     host = registry.get(turn.room)
     if claim.acquire(blocking=False):
         host.forget_cards(list(turn.settled))
-        host.begin(ordinal=turn.ordinal, message_id=turn.message_id, text=turn.text)
+        host.begin(ordinal=turn.ordinal, message_id=turn.message_id, text=turn.text, answers=turn.answers)
 
 
 def _end_unbegun(turn: Handing) -> None:

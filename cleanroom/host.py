@@ -94,9 +94,9 @@ class Host:
         await self._ensure_agent()
         await self.written()
 
-    def begin(self, *, ordinal: int, message_id: str, text: str) -> None:
+    def begin(self, *, ordinal: int, message_id: str, text: str, answers: tuple[str, ...] = ()) -> None:
         """Start one turn that `sessions` has admitted and recorded; its end is an event, not an answer."""
-        self._turn = turn = ActiveTurn(ordinal=ordinal, message_id=message_id)
+        self._turn = turn = ActiveTurn(ordinal=ordinal, message_id=message_id, answers=answers)
         self._newest, self._last_alias = ordinal, turn.alias
         self._unsettled.add(ordinal)
         self._spawn(self._run_turn(turn, text))
@@ -493,12 +493,16 @@ class Host:
         turn.state = advance(turn.state, "name")
         turn.provider_id = event.turn_id
         self._speech.name_turn(event.turn_id, turn.alias)
+        started = Draft(type="turn.started", payload={}, turn_id=turn.alias, source_kind="runner")
+        delivered = [
+            Draft(type="interaction.response.delivered", payload={"interactionId": card_id}) for card_id in turn.answers
+        ]
         name = partial(
             turn_rows.name_turn,
             self.room.session_id,
             turn.ordinal,
             event.turn_id,
-            draft=Draft(type="turn.started", payload={}, turn_id=turn.alias, source_kind="runner"),
+            drafts=[started, *delivered],
             snapshot=self._attached.agent.snapshot() if self._attached else None,
         )
         self._outbox.do_soon(name)

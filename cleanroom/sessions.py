@@ -37,6 +37,7 @@ from cleanroom.registry import registry
 from cleanroom.rooms import Room, applied, room_of
 from cleanroom.turn_rows import add_turn, turn_alias
 from cleanroom.turns import AlreadyTerminal, TurnActive
+from cleanroom.undelivered import kept_answers, text_after
 from evidence import record
 from evidence.record import Draft
 from mockcore import rows
@@ -93,6 +94,7 @@ def _admit(session: ChatSession, text: str, client_message_id: str) -> tuple[Sen
         raise TurnLimitReached(f"This chat has used its {bounds.turns} turns. Start a New chat to go on.")
     session.turn_count += 1
     rows.update(session, ["turn_count"])
+    kept = kept_answers(session, room)
     comment, shown = _board_comment(room, ordinal, message_id, text), redact_text(text)
     said = submitted(
         ordinal=ordinal,
@@ -113,7 +115,14 @@ def _admit(session: ChatSession, text: str, client_message_id: str) -> tuple[Sen
         client_message_id=client_message_id,
     )
     settled = tuple(card["interactionId"] for card in comment.closed) if comment else ()
-    handing = Handing(room=room, ordinal=ordinal, message_id=message_id, text=text, settled=settled)
+    handing = Handing(
+        room=room,
+        ordinal=ordinal,
+        message_id=message_id,
+        text=text_after(kept, text),
+        settled=settled,
+        answers=tuple(one.card_id for one in kept),
+    )
     return Sent(session_id=session.public_id, ordinal=ordinal, cursor=cursor), handing
 
 

@@ -7,6 +7,7 @@ foreign key costs several times the update. Source: design section 11, "turn wit
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -27,6 +28,11 @@ NAME = f"UPDATE cleanroom_chatturn SET state = %s, provider_turn_id = %s WHERE {
 SETTLE = f"UPDATE cleanroom_chatturn SET state = %s, error_code = %s, ended_at = %s WHERE {LIVE}"  # noqa: S608
 IS_LIVE = f"SELECT 1 FROM cleanroom_chatturn WHERE {LIVE}"  # noqa: S608
 NEWEST = "SELECT * FROM cleanroom_chatturn WHERE session_id = %s ORDER BY ordinal DESC LIMIT 1"
+UNDELIVERED = (  # a turn that was named has brought all answers before it
+    "SELECT answer_ref FROM cleanroom_chatturn WHERE session_id = %s AND answer_ref <> '' AND ordinal > "
+    "(SELECT COALESCE(MAX(ordinal), 0) FROM cleanroom_chatturn WHERE session_id = %s AND provider_turn_id <> '') "
+    "ORDER BY ordinal"
+)
 KEEP_SNAPSHOT = "UPDATE cleanroom_chatsession SET snapshot = %s WHERE public_id = %s"
 
 
@@ -41,8 +47,20 @@ def newest_turn(session: ChatSession) -> ChatTurn | None:
     return found[0] if found else None
 
 
+def undelivered_refs(session: ChatSession) -> list[str]:
+    """Return the cards whose answers no agent was given: none of the turns since has reached one. Oldest first."""
+    return list(dict.fromkeys(ref for (ref,) in rows.run(UNDELIVERED, [session.pk, session.pk]).rows))
+
+
 def add_turn(
-    session: ChatSession, *, ordinal: int, message_id: str, counts: bool, cursor: int, client_message_id: str = ""
+    session: ChatSession,
+    *,
+    ordinal: int,
+    message_id: str,
+    counts: bool,
+    cursor: int,
+    client_message_id: str = "",
+    answer_ref: str = "",
 ) -> ChatTurn:
     """Store a turn that was just admitted. Inside a transaction that holds the chat's row."""
     turn = ChatTurn(
@@ -53,6 +71,7 @@ def add_turn(
         counts=counts,
         cursor=cursor,
         client_message_id=client_message_id,
+        answer_ref=answer_ref,
         submitted_at=datetime.now(UTC),
     )
     rows.insert(turn)
@@ -60,14 +79,19 @@ def add_turn(
 
 
 def name_turn(
-    session_id: str, ordinal: int, provider_turn_id: str, *, draft: Draft, snapshot: SessionSnapshot | None = None
+    session_id: str,
+    ordinal: int,
+    provider_turn_id: str,
+    *,
+    drafts: Sequence[Draft],
+    snapshot: SessionSnapshot | None = None,
 ) -> bool:
     """Record that a turn has started, its provider's id, and that the thread has a message. False if it had ended."""
     with transaction.atomic():
         save_snapshot(session_id, snapshot)
         if not _changed(NAME, [Turn.RUNNING.value, provider_turn_id, session_id, ordinal]):
             return False
-        record.append(session_id=session_id, drafts=[draft])
+        record.append(session_id=session_id, drafts=drafts)
     return True
 
 

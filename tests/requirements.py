@@ -637,6 +637,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "traceability.markers": ("A marker is found on tests, cases, classes and modules.", "issue semantic catalog"),
     "traceability.orphans": ("No promise, proof, operation or file of cases is an orphan.", "issue semantic catalog"),
     "turn.active": ("A message during a turn answers 409 and counts for nothing.", "issue clean-room chat"),
+    "turn.answer-kept": ("An answer that the agent was never given goes with the next turn.", "decision 0002"),
     "turn.asked-outside": ("No transaction waits for a host; a silent host has lost no turn.", "decision 0002"),
     "turn.handed-over": ("An admitted turn is begun by its host or ended, never both.", "decision 0002"),
     "turn.interrupt.before-start": (

@@ -54,12 +54,13 @@ class Result:
 class Exchange:
     """One message and what the model has done about it so far.
 
-    `answer` is the message itself when it is the board's answer to a question. `spoken`: the model has answered it.
-    `late_denial` is set when a denial reached the model after that.
+    `answer` is the message itself when it is the board's answer to a question, and `more` what a person said after it.
+    `spoken`: the model has answered it. `late_denial` is set when a denial reached the model after that.
     """
 
     text: str
     answer: Mapping[str, Any] | None = None
+    more: str = ""
     results: tuple[Result, ...] = ()
     spoken: bool = False
     late_denial: Mapping[str, Any] | None = None
@@ -120,7 +121,23 @@ def add_message(exchanges: list[Exchange], text: str) -> None:
     if exchanges and exchanges[-1].awaits_denial and is_denial(data):
         exchanges[-1] = with_denial(exchanges[-1], data)
     else:
-        exchanges.append(Exchange(text=text, answer=data if is_answer(data) else None))
+        answer, more = leading_answers(text)
+        exchanges.append(Exchange(text=text, answer=answer or (data if is_answer(data) else None), more=more))
+
+
+def leading_answers(text: str) -> tuple[Mapping[str, Any] | None, str]:
+    """Return the last of the answers that a message begins with, None if with none, and what was said after them."""
+    last: Mapping[str, Any] | None = None
+    rest = text
+    while rest.startswith("{"):
+        try:
+            data, end = json.JSONDecoder().raw_decode(rest)
+        except ValueError:
+            break
+        if not is_answer(data):
+            break
+        last, rest = data, rest[end:].strip()
+    return last, rest if last is not None else ""
 
 
 def with_denial(exchange: Exchange, note: Mapping[str, Any]) -> Exchange:

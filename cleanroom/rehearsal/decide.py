@@ -65,7 +65,11 @@ def wanted_at(exchanges: tuple[Exchange, ...], index: int) -> list[Step]:
     found = answer_at(exchanges, index)
     if found is None:
         return find_steps(exchanges[index].text)
-    answer, asked = found
+    return [*_wanted_after(exchanges, index, *found), *find_steps(exchanges[index].more)]
+
+
+def _wanted_after(exchanges: tuple[Exchange, ...], index: int, answer: Answer, asked: Result | None) -> list[Step]:
+    """Return what an answer asks for: what was left when the board was asked, as far as the answer allows it."""
     before = asking_index(exchanges[:index])
     left = split_at_question(wanted_at(exchanges, before))[1] if before is not None else []
     if answer.outcome in NO:

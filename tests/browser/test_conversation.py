@@ -261,6 +261,17 @@ def test_a_failure_is_announced_at_once_and_once(chat: ThreadPage, server: RoomS
     assert chat.heard("assertive") == ["The turn failed. The model is overloaded."]
 
 
+@pytest.mark.requirement("turn.answer-kept")
+def test_nobody_is_told_to_send_an_answer_again(chat: ThreadPage, server: RoomServer) -> None:
+    server.room.turns += 1
+    server.room.turn(1, state="submitted")
+    server.room.settle(1, state="failed", error={"code": "codex_unavailable", "message": "The agent went away."})
+    error = chat.page.get_by_test_id("turn-error")
+    expect(error).to_contain_text("Your answer is kept.")
+    expect(error).to_contain_text("it is handed over with your next message")
+    expect(error).not_to_contain_text("Send the message again")
+
+
 @pytest.mark.requirement("page.announce")
 def test_history_is_not_announced(chat: ThreadPage, server: RoomServer) -> None:
     for ordinal in range(1, 25):

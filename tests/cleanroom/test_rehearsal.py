@@ -493,6 +493,15 @@ def test_after_a_no_only_the_answer_is_recorded_and_nothing_else_is_done() -> No
     assert "rejected: not yet" in thread.calls[-1][1]["body"]
 
 
+def test_what_a_person_says_after_a_kept_answer_is_done_as_well() -> None:
+    thread = Thread()
+    thread.ask("Request an approval to ship, then record my decision as a status")
+    kept = interaction_answer("approval", "rejected", {"note": "not yet"})
+    thread.ask(f"{kept}\n\nFinish the issue")
+    assert thread.names == ["request_approval", "report_progress", "finish_task"]
+    assert "rejected: not yet" in thread.calls[1][1]["body"]
+
+
 def test_two_questions_in_one_message_are_asked_one_after_the_other() -> None:
     thread = Thread()
     thread.ask(f"{COLOUR}, then ask me to confirm that we start, then finish the issue")

@@ -9,6 +9,7 @@ import { Alert } from './icons.js'
 import { Worded } from './worded.js'
 
 const SEND_AGAIN = 'Send the message again, or start a New chat.'
+const ANSWER_KEPT = 'Your answer is kept. If Codex has not got it yet, it is handed over with your next message.'
 
 /** @param {{ entry: import('../store.js').TurnEntry }} props */
 function TurnView({ entry }) {
@@ -25,7 +26,7 @@ function TurnView({ entry }) {
       ${outside ? null : html`<${TurnHeader} turn=${turn} title=${titleOf(store, entry)} />`}
       ${entry.itemIds.value.map((id) => html`<${ItemView} key=${id} item=${entry.items.get(id)} />`)}
       ${isUnanswered(entry) ? html`<p class="muted" data-testid="no-answer">No answer</p>` : null}
-      ${turn.error ? html`<${TurnError} error=${turn.error} />` : null}
+      ${turn.error ? html`<${TurnError} error=${turn.error} isAsked=${isAsked(entry)} />` : null}
     </section>
   `
 }
@@ -63,14 +64,14 @@ function TurnHeader({ turn, title }) {
   `
 }
 
-/** @param {{ error: import('../types.js').Problem }} props */
-function TurnError({ error }) {
+/** @param {{ error: import('../types.js').Problem, isAsked: boolean }} props */
+function TurnError({ error, isAsked }) {
   return html`
     <div class="bar" data-tone="bad" data-testid="turn-error">
       <span class="bar-mark"><${Alert} /></span>
       <div class="bar-text">
         <p>${error.message || 'The turn failed.'} <code>${error.code}</code></p>
-        <p class="muted"><${Worded} text=${todoFor(error.code) || SEND_AGAIN} /></p>
+        <p class="muted"><${Worded} text=${todoFor(error.code) || (isAsked ? SEND_AGAIN : ANSWER_KEPT)} /></p>
       </div>
     </div>
   `

@@ -1,0 +1,160 @@
+"""Answers that the agent was never given: kept, handed on by the next turn, and only then called delivered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cleanroom import answers, startup
+from cleanroom.harness import AgentUnavailableError
+from cleanroom.hostloop import host_loop
+from cleanroom.registry import registry
+from mockcore.plane import InteractionAlreadyResolved
+from tests.cleanroom.support.chat import Chat
+from tests.cleanroom.support.memory_driver import MemoryDriver
+from tests.cleanroom.support.scripts import APPROVAL, QUESTION, calls
+
+pytestmark = pytest.mark.requirement("turn.answer-kept")
+
+SECRET = "sk-proj-FAKEanswerkeyFAKEanswerkey55"
+Lose = Callable[[Chat, Callable[[], int]], int]
+
+
+def asked(chat: Chat, operation_id: str = "request_human_input", arguments: dict[str, Any] = QUESTION) -> str:
+    chat.agents.scripts.append(calls(operation_id, arguments))
+    assert chat.talk().event_type == "turn.completed"
+    return chat.cards()[-1]
+
+
+def put_to_rest(chat: Chat) -> None:
+    """Leave the room without a host, as after a restart of the server."""
+    host_loop.call(registry.close(chat.session_id, reason="server_shutdown", remove=False), timeout_s=5)
+
+
+def no_agent_starts(chat: Chat, begin: Callable[[], int]) -> int:
+    put_to_rest(chat)
+    chat.agents.refusal = AgentUnavailableError("It does not start.")
+    ordinal = begin()
+    assert chat.end_of(ordinal).payload["code"] == "codex_unavailable"
+    chat.agents.refusal = None
+    return ordinal
+
+
+def the_agent_dies_before_it_names_the_turn(chat: Chat, begin: Callable[[], int]) -> int:
+    name = chat.agents.gates.name
+    name.hold()
+    ordinal = begin()
+    assert name.reached.wait(5)
+    chat.agents.living[-1].die()
+    assert chat.end_of(ordinal).payload["code"] == "codex_unavailable"
+    name.release()
+    return ordinal
+
+
+def the_server_is_killed_after_the_202(chat: Chat, begin: Callable[[], int]) -> int:
+    put_to_rest(chat)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(answers, "hand_over", lambda turn: None)
+        ordinal = begin()
+    assert startup.settle_cut_rooms() == 1
+    assert chat.end_of(ordinal).payload["code"] == "server_restarted"
+    return ordinal
+
+
+WAYS = [no_agent_starts, the_agent_dies_before_it_names_the_turn, the_server_is_killed_after_the_202]
+
+
+def delivered(chat: Chat) -> list[str]:
+    return [event.payload["interactionId"] for event in chat.events("interaction.response.delivered")]
+
+
+def parts(text: str) -> tuple[list[dict[str, Any]], str]:
+    """Return the answers that a text to the agent begins with, and the rest of it."""
+    *kept, last = text.split("\n\n")
+    return [json.loads(one) for one in kept], last
+
+
+def test_an_answer_is_called_delivered_when_its_turn_has_a_name_and_not_before(
+    agents: MemoryDriver, chat: Chat
+) -> None:
+    card = asked(chat)
+    agents.gates.name.hold()
+    ordinal = chat.answer(card, "accepted")
+    assert agents.gates.name.reached.wait(5)
+    assert delivered(chat) == []
+    agents.gates.name.release()
+    chat.end_of(ordinal)
+    assert delivered(chat) == [card]
+    types = [event.event_type for event in chat.events("turn.started", "interaction.response.delivered")]
+    assert types == ["turn.started", "turn.started", "interaction.response.delivered"]
+    chat.talk("Go on")
+    assert (agents.messages[-1], delivered(chat)) == ("Go on", [card]), "once is enough"
+
+
+@pytest.mark.parametrize("lose", WAYS)
+def test_an_answer_that_was_lost_goes_before_the_next_message(agents: MemoryDriver, chat: Chat, lose: Lose) -> None:
+    card = asked(chat)
+    lose(chat, lambda: chat.answer(card, "accepted", {"reason": "fine"}))
+    assert delivered(chat) == []
+    with pytest.raises(InteractionAlreadyResolved):
+        chat.answer(card, "accepted")
+    assert chat.talk("Go on").event_type == "turn.completed"
+    [kept], rest = parts(agents.messages[-1])
+    assert (kept["schema"], kept["interactionId"]) == ("paperclip.semantic-interaction-result.v1", card)
+    assert (kept["kind"], kept["outcome"], kept["result"]["reason"]) == ("confirmation", "accepted", "fine")
+    assert rest == "Go on"
+    assert chat.events("turn.submitted")[-1].payload["text"] == "Go on"
+    assert delivered(chat) == [card]
+    chat.talk("And on")
+    assert (agents.messages[-1], delivered(chat)) == ("And on", [card])
+
+
+def test_an_answer_is_kept_until_a_turn_brings_it_however_many_are_lost(agents: MemoryDriver, chat: Chat) -> None:
+    card = asked(chat)
+    no_agent_starts(chat, lambda: chat.answer(card, "accepted"))
+    no_agent_starts(chat, lambda: chat.send("Anybody there?"))
+    assert delivered(chat) == []
+    chat.talk("Go on")
+    [kept], rest = parts(agents.messages[-1])
+    assert (kept["interactionId"], rest, delivered(chat)) == (card, "Go on", [card])
+
+
+def test_an_answer_that_was_lost_goes_before_the_next_answer_as_it_is_stored(agents: MemoryDriver, chat: Chat) -> None:
+    approval = asked(chat, "request_approval", APPROVAL)
+    question = asked(chat)
+    no_agent_starts(chat, lambda: chat.answer(approval, "approved", {"note": f"use {SECRET}"}))
+    chat.end_of(chat.answer(question, "accepted"))
+    [kept], last = parts(agents.messages[-1])
+    assert (kept["interactionId"], kept["kind"], kept["outcome"]) == (approval, "approval", "approved")
+    assert kept["result"]["note"].startswith("use ")
+    assert SECRET not in agents.messages[-1], "only the company has it, and it has it redacted"
+    assert json.loads(last)["interactionId"] == question
+    assert delivered(chat) == [approval, question]
+
+
+def test_a_part_of_an_answer_that_was_lost_goes_before_the_rest(agents: MemoryDriver, chat: Chat) -> None:
+    items = {"payload": {"items": [{"id": "a", "title": "A"}, {"id": "b", "title": "B"}]}}
+    card = asked(chat, arguments={**QUESTION, "interactionKind": "item_verdicts", **items})
+    no_agent_starts(chat, lambda: chat.answer(card, "answered", {"verdicts": {"a": "approve"}}))
+    chat.end_of(chat.answer(card, "answered", {"verdicts": {"b": "reject"}}))
+    [kept], last = parts(agents.messages[-1])
+    assert (kept["outcome"], list(kept["result"]["verdicts"])) == ("answered", ["a"])
+    assert json.loads(last)["result"] == {"verdicts": {"b": "reject"}}
+    assert delivered(chat) == [card]
+
+
+def test_an_answer_the_user_stopped_before_an_agent_had_it_is_kept(agents: MemoryDriver, chat: Chat) -> None:
+    card = asked(chat)
+    put_to_rest(chat)
+    agents.gates.start.hold()
+    ordinal = chat.answer(card, "accepted")
+    assert agents.gates.start.reached.wait(5)
+    chat.interrupt()
+    assert chat.end_of(ordinal).event_type == "turn.interrupted"
+    agents.gates.start.release()
+    chat.talk("Go on")
+    [kept], rest = parts(agents.messages[-1])
+    assert (kept["interactionId"], rest, delivered(chat)) == (card, "Go on", [card])
