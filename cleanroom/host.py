@@ -20,11 +20,10 @@ from capability import authorizations
 from capability.binding import codex_dynamic_tools
 from cleanroom import agent as agents
 from cleanroom import exposure, limits, rooms, toolcalls, turn_rows
+from cleanroom.announcer import RESTING, Announcer
 from cleanroom.attached import ActiveTurn, Attached
-from cleanroom.endings import CLOSED_MESSAGES, ending, guard_facts
-from cleanroom.guard import guard
+from cleanroom.endings import CLOSED_MESSAGES, ending
 from cleanroom.harness import (
-    AgentUnavailableError,
     HarnessEvent,
     HarnessOperationAlreadyTerminalError,
     HarnessSession,
@@ -50,13 +49,7 @@ log = logging.getLogger(__name__)
 ENDINGS = {"turn.completed": "complete", "turn.interrupted": "stop", "turn.failed": "fail"}
 KEPT_SESSION_FACTS = ("model", "agentVersion", "sandboxed")
 FIRST_WORDS_S = 1.0  # an agent that is ready has said so already; this only lets the log catch up
-NOT_STARTED = "The agent could not be started."
 BEING_CLOSED = "The chat is being closed."
-THREAD_REPLACED = (
-    "The agent's own record of this chat is gone, so it goes on without remembering what was said. "
-    "The issue and everything recorded on it are as they were."
-)
-RESTING = "The agent is resting; the next message wakes it."
 
 
 class Host:
@@ -65,6 +58,7 @@ class Host:
     def __init__(self, *, room: Room) -> None:
         self.room = room
         self._outbox = Outbox(session_id=room.session_id, lock=partial(turn_rows.lock_chat, room.session_id))
+        self._say = Announcer(room=room, outbox=self._outbox)
         self._attached: Attached | None = None
         self._agent_lock = asyncio.Lock()  # held by whoever starts, replaces or drops the agent, from end to end
         self._turn: ActiveTurn | None = None
@@ -77,8 +71,6 @@ class Host:
         self._pending: set[str] = set()
         self._attempts = 0
         self._last_alias: str | None = None
-        self._keys: tuple[str, ...] = ()
-        self._measured = 0
         self._closing = ""  # why, once it has begun
         self._quiet_since = asyncio.get_running_loop().time()
 
@@ -182,7 +174,7 @@ class Host:
             code = "server_restarted" if reason == "server_shutdown" else "session_closed"
             await self._settle(turn, "fail", {"code": code, "message": CLOSED_MESSAGES[code]})
         if reason == "server_shutdown" and self._attached is not None:
-            self._say_disconnected(reason, RESTING)
+            self._say.disconnected(reason, RESTING)
 
     async def _let_go(self, reason: str) -> None:
         async with self._agent_lock:
@@ -198,7 +190,7 @@ class Host:
             if busy or quiet_s < limits.cleanroom().idle_s:
                 return False
             await self._drop(reason="idle")
-            self._say_disconnected("idle", RESTING)
+            self._say.disconnected("idle", RESTING)
         await self._outbox.flush()
         return True
 
@@ -216,16 +208,16 @@ class Host:
         except DatabaseError as error:
             raise HarnessUnavailableError("The chat could not be read just now. Try again.") from error
         if snapshot is not None:
-            self._put("session.resuming", {"attempt": self._attempts + 1})
+            self._say.resuming(attempt=self._attempts + 1)
         attached: Attached | None = None
         try:
             driver = agents.make_driver()
             opening = driver.open_session(request) if snapshot is None else driver.recover_session(request, snapshot)
             attached = Attached(await opening)
             await self._introduce(attached.agent, names, kind=driver.descriptor().kind)
-            self._say_forgotten(attached.agent, snapshot)
+            self._say.forgotten(attached.agent, snapshot, turn_id=self._last_alias)
         except BaseException as error:
-            self._say_not_started(error)
+            self._say.not_started(error, closing=self._closing)
             if attached is not None:
                 await self._end(attached, reason="not needed", force=True)
             raise
@@ -238,7 +230,7 @@ class Host:
         if self._closing:
             raise HarnessUnavailableError(BEING_CLOSED)
         self._attempts += 1
-        self._say_connected(agent, names, kind=kind)
+        self._say.connected(agent, names, kind=kind, attempt=self._attempts)
         try:
             await self._outbox.do_surely(partial(turn_rows.save_snapshot, self.room.session_id, agent.snapshot()))
         except DatabaseError as error:
@@ -289,56 +281,6 @@ class Host:
         names = {"exposed": exposed, "withheld": toolcalls.withheld(exposed)}
         calls = authorizations.count_invocations(company_id=room.company_id)
         return names, tools, calls, toolcalls.pending_ids(room), turn_rows.load_snapshot(room.session_id)
-
-    def _say_connected(self, agent: HarnessSession, names: dict[str, list[str]], *, kind: str) -> None:
-        process = agent.process()
-        facts = {
-            "driverKind": kind,
-            "agentVersion": process.agent_version,
-            "sandboxed": process.sandboxed,
-            "model": process.model,
-            "modelLabel": self.room.model_label or process.model,
-            "rehearsal": self.room.rehearsal,
-            "attempt": self._attempts,
-        }
-        self._put("runner.connected", facts)
-        self._keys = process.environment_keys
-        self._measure_again(force=True)
-        exposed = {
-            "kind": "tool_exposure",
-            "operationIds": names["exposed"],
-            "withheldOperationIds": names["withheld"],
-            "scenarioId": exposure.SCENARIO_ID,
-        }
-        self._put("item.completed", exposed, item_id="tool-exposure")
-        if not process.sandboxed:
-            text = "This system does not allow a sandbox, so the agent cannot run commands here."
-            self._put("harness.diagnostic", {"code": "sandbox_unavailable", "message": text})
-
-    def _say_forgotten(self, agent: HarnessSession, left: SessionSnapshot | None) -> None:
-        """Say so when a thread that had messages could not be resumed: the agent remembers nothing of them."""
-        if left is None or not left.has_messages or agent.ids().driver_session_id == left.driver_session_id:
-            return
-        facts = {"code": "thread_replaced", "message": THREAD_REPLACED}
-        self._put("harness.diagnostic", facts, turn_id=self._last_alias)
-
-    def _measure_again(self, *, force: bool = False) -> None:
-        """Write the network guard's row anew when what it measured has changed."""
-        facts = guard_facts(self.room.session_id, guard.reading(), self._keys)
-        if force or facts["requests"] != self._measured:
-            self._measured = facts["requests"]
-            self._put("runner.diagnostic", facts)
-
-    def _say_disconnected(self, code: str, message: str) -> None:
-        self._put("runner.disconnected", {"code": code, "message": message, "retryable": True})
-
-    def _say_not_started(self, error: BaseException) -> None:
-        if self._closing:
-            self._say_disconnected(self._closing, RESTING)
-        elif isinstance(error, Refusal):
-            self._say_disconnected(error.code, error.message)
-        else:
-            self._say_disconnected(AgentUnavailableError.code, NOT_STARTED)
 
     # ------------------------------------------------------------ one turn
     async def _run_turn(self, turn: ActiveTurn, text: str) -> None:
@@ -417,7 +359,7 @@ class Host:
         draft = Draft(type=end.type, payload=end.payload, turn_id=turn.alias, source_kind="runner")
         if snapshot is None and self._attached is not None:
             snapshot = self._attached.agent.snapshot()
-        self._measure_again()
+        self._say.measured()
         if self._turn is turn:
             self._turn = None
         self._speech.end_turn()
@@ -463,7 +405,7 @@ class Host:
             self._attached = None
             attached.pump = None  # this very task
             try:
-                self._say_disconnected(lost["code"], lost["message"])
+                self._say.disconnected(lost["code"], lost["message"])
                 if self._turn is not None and self._turn.asked:
                     await self._settle(self._turn, "fail", lost, snapshot=attached.agent.snapshot())
             finally:
@@ -480,11 +422,11 @@ class Host:
                 self._outbox.put(draft)
         elif event.type in {"session.started", "session.resumed"}:
             kept = {name: event.payload[name] for name in KEPT_SESSION_FACTS if name in event.payload}
-            self._put(event.type, kept, source_kind="runner")
+            self._say.put(event.type, kept, source_kind="runner")
         elif event.type in {"session.failed", "harness.diagnostic", "harness.exited"}:
             # A notice stands where it was said, also once its turn is over.
             alias = self._speech.turn_of(event, current=self._current_alias) or self._last_alias
-            self._put(event.type, event.payload, turn_id=alias, source_kind="runner")
+            self._say.put(event.type, event.payload, turn_id=alias, source_kind="runner")
 
     def _name_turn(self, event: HarnessEvent) -> None:
         turn = self._turn
@@ -540,17 +482,6 @@ class Host:
     @property
     def _current_alias(self) -> str | None:
         return self._turn.alias if self._turn else None
-
-    def _put(
-        self,
-        kind: str,
-        payload: dict[str, Any],
-        *,
-        turn_id: str | None = None,
-        item_id: str | None = None,
-        source_kind: str = "control_plane",
-    ) -> None:
-        self._outbox.put(Draft(type=kind, payload=payload, turn_id=turn_id, item_id=item_id, source_kind=source_kind))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
