@@ -164,7 +164,7 @@ async def test_without_a_login_and_a_model_opening_says_so_and_keeps_nothing(
     async with browser(server) as one:
         answer = await one.call("GET", "cleanroom/session")
         assert (answer.status, answer.code) == (503, "codex_login_required")
-        assert "codex login" in answer.body["message"]
+        assert "no login" in answer.body["message"]
         runs = server.var / "runs"
         assert not runs.exists() or not list(runs.iterdir())
 
