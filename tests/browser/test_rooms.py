@@ -98,6 +98,7 @@ def test_reset_asks_first_with_cancel_in_focus(chat: ThreadPage, server: RoomSer
     assert server.bodies("reset") == []
 
     chat.button("Reset").click()
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     chat.page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     assert server.bodies("reset") == []
