@@ -86,9 +86,11 @@ def _database() -> Any:
 def _may_ask_sqlite(database: Any) -> bool:
     """Say whether SQLite may be asked directly: inside a transaction that holds the gate, with nobody counting.
 
-    Django's cursor costs as much as the statement, twenty times for one tool call.
+    Django's cursor costs as much as the statement, twenty times for one tool call. It also refuses to go on in a
+    transaction that is lost already, so that one is left to it.
     """
-    return bool(database.vendor == "sqlite" and database.in_atomic_block and not database.force_debug_cursor)
+    plain = database.vendor == "sqlite" and database.in_atomic_block
+    return bool(plain and not database.needs_rollback and not database.force_debug_cursor)
 
 
 # ---------------------------------------------------------------- reading

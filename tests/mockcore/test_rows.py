@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.contrib import admin
 from django.contrib.admin.utils import quote
 from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.db.transaction import TransactionManagementError
 from django.db.utils import IntegrityError
 from django.test import Client
 
@@ -157,6 +159,20 @@ def operator(superuser: User) -> Client:
 
 def test_every_model_is_in_the_admin() -> None:
     assert set(MODELS) <= set(admin.site._registry)
+
+
+@transaction.atomic
+def in_a_lost_transaction(sql: str, values: list[Any]) -> rows.Ran:
+    with contextlib.suppress(ZeroDivisionError), transaction.atomic(savepoint=False):
+        raise ZeroDivisionError  # caught, so nobody would tell the caller that his work goes with it
+    return rows.run(sql, values)
+
+
+@pytest.mark.requirement("company.integrity")
+@pytest.mark.parametrize("verb", ["SELECT name FROM mockcore_company", "UPDATE mockcore_company SET name = name"])
+def test_a_transaction_that_is_lost_already_takes_no_more_statements(desk: Desk, verb: str) -> None:
+    with pytest.raises(TransactionManagementError):
+        in_a_lost_transaction(f"{verb} WHERE public_id = %s", [desk.company_id])
 
 
 @pytest.mark.requirement("company.admin.read-only")
