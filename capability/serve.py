@@ -27,6 +27,7 @@ from django.utils.module_loading import import_string
 from twisted.internet import defer, reactor
 
 from capability.http import admission
+from capability.http.handler import THREAD
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ STALL_S = 20.0  # how long a reply waits for a client that does not read
 END_S = 5.0  # how long requests that were told to end may take
 KEPT_THREADS = 8
 BACKLOG = 128
-SWITCH_S = 0.0005  # a message crosses four threads; at Python's 5 ms each crossing may wait that long for a busy one
+SWITCH_S = 0.0001  # a message crosses four threads; at Python's 5 ms each crossing may wait that long for a busy one
 
 Application = Callable[[Any, Any, Any], Any]
 
@@ -120,9 +121,15 @@ class Valve:
 
 
 class BoundedRequest(WebRequest):  # type: ignore[misc]
-    """A request whose body is kept up to a bound, so that no upload fills the disk before a view can refuse it."""
+    """A request whose body is kept up to a bound, so that no upload fills the disk before a view can refuse it.
+
+    Nothing reads the body before the view does: Twisted's own reading of forms costs more than the rest of its work.
+    """
 
     _kept = 0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, parsePOSTFormSubmission=False, **kwargs)
 
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802
         room = settings.KEPT_BODY_BYTES - self._kept
@@ -163,6 +170,7 @@ class PatientServer(Server):  # type: ignore[misc]
             return channel
 
         self.http_factory.buildProtocol = build_bounded
+        self.http_factory.log = _no_access_log  # nobody reads it, and it would hold addresses
         bound = self._listener.getsockname()[1]
         self._port = reactor.adoptStreamPort(self._listener.fileno(), self._listener.family, self.http_factory)
         self._listener.close()  # the reactor has its own copy
@@ -225,6 +233,10 @@ def is_last(message: dict[str, Any]) -> bool:
     return message["type"] == "http.response.body" and not message.get("more_body")
 
 
+def _no_access_log(request: WebRequest) -> None:
+    return None
+
+
 def _transport(protocol: Any) -> Any:
     return protocol.transport if getattr(protocol, "transport", None) else protocol.channel.transport
 
@@ -246,7 +258,7 @@ class KeptThreads:
         reusable = False
         try:
             async with ThreadSensitiveContext(executor=thread):
-                await self._application(scope, receive, send)
+                await self._application({**scope, THREAD: thread}, receive, send)
             reusable = True
         finally:
             # After a cancelled request the thread may still be at work: the next request must not wait for it.
