@@ -1,19 +1,22 @@
 """What one host writes, in the order it happened: log events and jobs on the rows, by one writer.
 
-What waits together is one transaction: a commit costs more than anything in it. Each job stands in a savepoint of its
-own, so that one which fails takes nothing else with it. A write that the database refuses for a while (a lock held
-elsewhere) is tried again as a whole: nothing that was said is dropped, and nothing is done twice.
+What waits together is one transaction: a commit costs more than anything in it, and each one wakes whoever follows.
+Each job stands in a savepoint of its own, so that one which fails takes nothing else with it. A write that the database
+refuses for a while (a lock held elsewhere) is tried again as a whole: nothing that was said is dropped, and nothing is
+done twice.
 
-Progress that a person only watches (streamed text, items that start and end) is written at most thirty times a second,
-adjacent pieces of one item joined. Anything else is written at once, after what was said before it.
+Everything is written at its time, with all that was said before it. What a person acts on is written at once; progress
+that a person only watches (streamed text, items that start and end) thirty times a second, adjacent pieces of one item
+joined; what merely keeps the books (tokens used, the name of a turn) ten times a second. Decision 0003.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from django.db import DatabaseError, OperationalError, transaction
@@ -24,17 +27,18 @@ from evidence.record import Draft
 
 log = logging.getLogger(__name__)
 PROGRESS = frozenset({"item.delta", "item.started", "item.completed", "item.failed"})
-PROGRESS_PERIOD_S = 1 / 30
+AT_ONCE_S, PROGRESS_S, BOOKS_S = 0.0, 1 / 30, 1 / 10  # how long an entry may wait for company
 WAITING_MAX = 1024  # entries, beyond which an agent is made to wait
 RETRY_PAUSES_S = (0.2, 1.0, 3.0)  # on top of the database's own patience
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Work on the rows that must happen after everything before it."""
+    """Work on the rows that must happen after everything before it; `surely`, if need be more than once."""
 
     work: Callable[[], Any]
     done: asyncio.Future[Any]
+    surely: bool
 
 
 Entry = Job | list[Draft]
@@ -52,8 +56,9 @@ class Outbox:
         self._session_id = session_id
         self._lock = lock or _nothing
         self._waiting: list[Draft | Job] = []
-        self._bell = asyncio.Event()
-        self._urgent = asyncio.Event()
+        self._due = inf  # when what waits is written, by the loop's clock
+        self._bell = asyncio.Event()  # something waits, or the end has come
+        self._sooner = asyncio.Event()  # it is due earlier than it was
         self._closed = False
         self._written = asyncio.Event()
         self._task = asyncio.create_task(self._write())
@@ -61,7 +66,7 @@ class Outbox:
     def put(self, draft: Draft) -> None:
         """Append one event after everything that waits."""
         if not self._closed:
-            self._add(draft, urgent=draft.type not in PROGRESS)
+            self._add(draft, within_s=patience_s(draft))
 
     async def has_room(self) -> None:
         """Return when less than `WAITING_MAX` entries wait, so that what is fast to speak cannot fill the memory."""
@@ -70,29 +75,22 @@ class Outbox:
             await self._written.wait()
 
     def do_soon(self, work: Callable[[], Any]) -> None:
-        """Run `work` in its turn, with whatever is written next. That it failed is logged, and stops nothing."""
+        """Run `work` in its turn, with whatever is written next, and as surely as `do_surely`.
+
+        That it failed all the same is logged, and stops nothing.
+        """
         if not self._closed:
-            job = self._job(work)
+            job = self._job(work, surely=True)
             job.done.add_done_callback(_log_failure)
-            self._add(job, urgent=False)
+            self._add(job, within_s=BOOKS_S)
 
     async def do(self, work: Callable[[], Any]) -> Any:
         """Run `work` on the rows in its turn and return what it returned."""
-        if self._closed:
-            raise RuntimeError("the outbox is closed")
-        job = self._job(work)
-        self._add(job, urgent=True)
-        return await job.done
+        return await self._done(self._job(work, surely=False))
 
     async def do_surely(self, work: Callable[[], Any]) -> Any:
         """Run `work`, again if the database refuses it. For work that changes nothing when it fails and must happen."""
-        for pause_s in RETRY_PAUSES_S:
-            try:
-                return await self.do(work)
-            except DatabaseError:
-                log.warning("a write is tried again in %s s", pause_s, exc_info=True)
-                await asyncio.sleep(pause_s)
-        return await self.do(work)
+        return await self._done(self._job(work, surely=True))
 
     async def flush(self) -> None:
         """Return when everything put so far is written."""
@@ -109,13 +107,21 @@ class Outbox:
             self._bell.set()
             await self._task
 
-    def _job(self, work: Callable[[], Any]) -> Job:
-        return Job(work, asyncio.get_running_loop().create_future())
+    def _job(self, work: Callable[[], Any], *, surely: bool) -> Job:
+        return Job(work, asyncio.get_running_loop().create_future(), surely)
 
-    def _add(self, entry: Draft | Job, *, urgent: bool) -> None:
+    async def _done(self, job: Job) -> Any:
+        if self._closed:
+            raise RuntimeError("the outbox is closed")
+        self._add(job, within_s=AT_ONCE_S)
+        return await job.done
+
+    def _add(self, entry: Draft | Job, *, within_s: float) -> None:
         self._waiting.append(entry)
-        if urgent:
-            self._urgent.set()
+        due = asyncio.get_running_loop().time() + within_s
+        if due < self._due:
+            self._due = due
+            self._sooner.set()
         self._bell.set()
 
     # ------------------------------------------------------------ the writer
@@ -124,22 +130,24 @@ class Outbox:
             await self._bell.wait()
             if self._closed and not self._waiting:
                 return
-            if not self._urgent.is_set():
-                await self._pause()
+            await self._until_due()
             batch, self._waiting = self._waiting, []
+            self._due = inf
             self._bell.clear()
-            self._urgent.clear()
             await self._write_batch(batch)
             self._written.set()
             if self._closed:
                 self._bell.set()
 
-    async def _pause(self) -> None:
-        try:
-            async with asyncio.timeout(PROGRESS_PERIOD_S):
-                await self._urgent.wait()
-        except TimeoutError:
-            pass
+    async def _until_due(self) -> None:
+        loop = asyncio.get_running_loop()
+        while not self._closed and loop.time() < self._due:
+            self._sooner.clear()
+            try:
+                async with asyncio.timeout_at(self._due):
+                    await self._sooner.wait()
+            except TimeoutError:
+                return
 
     async def _write_batch(self, batch: list[Draft | Job]) -> None:
         jobs = [entry for entry in batch if isinstance(entry, Job)]
@@ -163,23 +171,27 @@ class Outbox:
         """Write the entries and return the outcome of each job. Raises the `DatabaseError` that does not go away."""
         for pause_s in RETRY_PAUSES_S:
             try:
-                return await host_loop.rows(self._commit, entries)
+                return await host_loop.rows(self._commit, entries, may_fail=False)
             except DatabaseError:
                 log.warning("the log is written again in %s s", pause_s, exc_info=True)
                 await asyncio.sleep(pause_s)
-        return await host_loop.rows(self._commit, entries)
+        return await host_loop.rows(self._commit, entries, may_fail=True)
 
-    def _commit(self, entries: list[Entry]) -> list[Outcome]:
+    def _commit(self, entries: list[Entry], *, may_fail: bool) -> list[Outcome]:
+        """Write the entries. Unless jobs `may_fail`, one that must happen and cannot undoes it all, for another try."""
         if len(entries) == 1:  # it is its own transaction, if it needs one at all
-            return list(self._outcomes(entries))
+            return list(self._outcomes(entries, may_fail=may_fail))
         with transaction.atomic():
             self._lock()
-            return list(self._outcomes(entries))
+            return list(self._outcomes(entries, may_fail=may_fail))
 
-    def _outcomes(self, entries: list[Entry]) -> Iterator[Outcome]:
+    def _outcomes(self, entries: Sequence[Entry], *, may_fail: bool) -> Iterator[Outcome]:
         for entry in entries:
             if isinstance(entry, Job):
-                yield _run(entry, apart=len(entries) > 1)
+                result, failure = _run(entry, apart=len(entries) > 1)
+                if isinstance(failure, DatabaseError) and entry.surely and not may_fail:
+                    raise failure
+                yield result, failure
             else:
                 self._append(entry)
 
@@ -200,6 +212,13 @@ def _run(job: Job, *, apart: bool) -> Outcome:
             return job.work(), None
     except Exception as failure:
         return None, failure
+
+
+def patience_s(draft: Draft) -> float:
+    """Return how long an event may wait for company, in seconds."""
+    if draft.type not in PROGRESS:
+        return AT_ONCE_S
+    return BOOKS_S if draft.payload.get("kind") == "usage" else PROGRESS_S
 
 
 def grouped(batch: list[Draft | Job]) -> Iterator[Entry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from typing import Any
 
@@ -20,6 +21,7 @@ def delta(text: str, item: str = "item-1") -> Draft:
 
 
 NOTICE = Draft(type="harness.diagnostic", payload={"code": "x", "message": "y"})
+USAGE = Draft(type="item.completed", payload={"kind": "usage", "totalTokens": 1}, item_id="item-9")
 
 
 @pytest.mark.requirement("outbox.merge")
@@ -118,6 +120,67 @@ def test_what_the_database_refuses_for_a_while_is_written_once_and_in_order(
     events = record.read_events(session_id=session_id, after=0)
     assert [event.payload.get("text") for event in events] == [None, "one", "two", "three"]
     assert failed == [2] * times
+
+
+@pytest.mark.requirement("outbox.retry")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("times", "company"), [(1, False), (3, False), (1, True), (3, True)])
+def test_a_job_for_soon_that_the_database_refuses_for_a_while_is_done_in_its_turn(
+    loop: HostLoop, monkeypatch: pytest.MonkeyPatch, times: int, company: bool
+) -> None:
+    session_id = str(uuid.uuid4())
+    record.open_log(session_id=session_id, run_id="run-1")
+    monkeypatch.setattr(outboxes, "RETRY_PAUSES_S", (0.0, 0.0, 0.0))
+    refused = []
+
+    def job() -> None:
+        if len(refused) < times:
+            refused.append(1)
+            raise OperationalError("deadlock detected")
+        record.append(session_id=session_id, drafts=[delta("soon")])
+
+    async def write() -> None:
+        outbox = Outbox(session_id=session_id)
+        if company:
+            outbox.put(delta("before", "item-0"))
+        outbox.do_soon(job)
+        if company:
+            outbox.put(NOTICE)
+        await outbox.close()
+
+    loop.call(write(), timeout_s=5)
+    written = [event.payload.get("text") for event in record.read_events(session_id=session_id, after=0)]
+    assert written == (["before", "soon", None] if company else ["soon"])
+    assert len(refused) == times
+
+
+@pytest.mark.requirement("outbox.order")
+@pytest.mark.django_db(transaction=True)
+def test_what_keeps_the_books_waits_for_company_and_goes_first(loop: HostLoop, monkeypatch: pytest.MonkeyPatch) -> None:
+    session_id = str(uuid.uuid4())
+    record.open_log(session_id=session_id, run_id="run-1")
+    monkeypatch.setattr(outboxes, "BOOKS_S", 3600.0)
+    named: list[int] = []
+
+    async def write() -> list[int]:
+        outbox, running, done = Outbox(session_id=session_id), asyncio.get_running_loop(), asyncio.Event()
+
+        def name() -> None:
+            named.append(record.last_number(session_id))
+            running.call_soon_threadsafe(done.set)
+
+        outbox.put(USAGE)
+        outbox.do_soon(name)
+        await asyncio.sleep(2 * outboxes.PROGRESS_S)
+        waiting = [await loop.rows(record.last_number, session_id), *named]
+        outbox.put(delta("x"))
+        await done.wait()
+        await outbox.close()
+        return waiting
+
+    assert loop.call(write(), timeout_s=10) == [0]
+    assert named == [1]
+    assert [event.payload.get("text") for event in record.read_events(session_id=session_id, after=0)] == [None, "x"]
 
 
 @pytest.mark.django_db(transaction=True)
