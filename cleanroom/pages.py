@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse
@@ -20,6 +21,7 @@ MODULES_DIR = Path(__file__).resolve().parent / "static" / "cleanroom"
 API_BASE = "/api/capability/ui/"
 STREAM_PATH = f"{API_BASE}stream"
 STYLESHEETS = ("tokens", "base", "shell", "thread", "cards")
+FIRST = ("early.js", "api.js", "storage.js")  # what asks for the room, while everything else is still on its way
 TYPES_ONLY = frozenset({"types.js"})  # read by the type checker, never by a browser
 
 # What our modules import by name, and where `settings.VENDOR` serves it. Published ES modules, unchanged.
@@ -46,6 +48,7 @@ def chat(request: HttpRequest) -> HttpResponse:
             "modules": module_addresses(),
             "stylesheets": [static(f"cleanroom/{name}.css") for name in STYLESHEETS],
             "entry": static("cleanroom/main.js"),
+            "early": static("cleanroom/early.js"),
             "api_base": API_BASE,
             "stream_path": STREAM_PATH,
         },
@@ -63,5 +66,6 @@ def import_map() -> SafeString:
 def module_addresses() -> list[str]:
     """Return the address of every module of the page, so that the browser asks for all of them at once."""
     ours = sorted(path.relative_to(MODULES_DIR).as_posix() for path in MODULES_DIR.rglob("*.js"))
-    paths = [*IMPORTS.values(), *(f"cleanroom/{name}" for name in ours if name not in TYPES_ONLY)]
-    return [static(path) for path in paths]
+    others = [name for name in ours if name not in TYPES_ONLY and name not in FIRST]
+    paths = [f"cleanroom/{name}" for name in FIRST], IMPORTS.values(), [f"cleanroom/{name}" for name in others]
+    return [static(path) for path in chain(*paths)]

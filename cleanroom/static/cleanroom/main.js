@@ -4,6 +4,7 @@ import { render } from 'preact'
 import { html, RoomContext } from './html.js'
 import { createApi } from './api.js'
 import { createDrafts } from './draft.js'
+import { opening } from './early.js'
 import { CHAT, parseRoute } from './route.js'
 import { createRoom } from './room.js'
 import { browserStorage, createMemory, SESSION_KEY } from './storage.js'
@@ -62,4 +63,4 @@ addEventListener('pageshow', ({ persisted }) => persisted && room.start()) // ba
 
 root.replaceChildren()
 render(html`<${RoomContext.Provider} value=${room}><${App} /><//>`, root)
-room.start()
+room.start(opening)

@@ -91,6 +91,15 @@ export function createRoom(parts) {
     }
   }
 
+  /** Enter the room this browser was in, or a new one. @param {Promise<any> | null} [opening]  asked for already */
+  async function start(opening = null) {
+    await entering(() => {
+      const first = opening ?? api.open(memory.read(SESSION_KEY))
+      opening = null // another try asks again
+      return first
+    })
+  }
+
   /** @param {any} payload */
   function enter(payload) {
     const left = session && session.sessionId !== payload.sessionId ? session.sessionId : ''
@@ -428,7 +437,7 @@ export function createRoom(parts) {
     suggest,
     answer,
     write,
-    start: () => entering(() => api.open(memory.read(SESSION_KEY))),
+    start,
     open: (/** @type {string} */ sessionId) => entering(() => api.open(sessionId)),
     retryLine: () => stream?.retryNow(),
     dismiss: () => (problem.value = null),
