@@ -60,6 +60,19 @@ test('opening asks for the remembered room and remembers the one it got', async 
   assert.equal(held.getItem(SESSION_KEY), 'session-1')
 })
 
+test('a room that was asked for early is entered as it comes, and asked for again only after it failed', async () => {
+  const { room, calls } = await enter([payload(), payload()])
+  calls.length = 0
+  await room.startFrom(Promise.resolve({ ...payload(), sessionId: 'session-early' }))
+  assert.deepEqual(calls, [])
+  assert.equal(room.phase.value, 'open')
+  await room.startFrom(Promise.reject(refusal('runnerd_unavailable')))
+  assert.equal(room.phase.value, 'failed')
+  await room.retry()
+  assert.deepEqual(calls, [['open', 'session-early']])
+  assert.equal(room.phase.value, 'open')
+})
+
 test('a room that cannot be opened shows its reason and nothing of a room', async () => {
   const { room, streams } = await enter([refusal('codex_login_required', 'Codex has no login.')])
   assert.equal(room.phase.value, 'failed')

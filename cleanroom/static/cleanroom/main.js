@@ -63,4 +63,4 @@ addEventListener('pageshow', ({ persisted }) => persisted && room.start()) // ba
 
 root.replaceChildren()
 render(html`<${RoomContext.Provider} value=${room}><${App} /><//>`, root)
-room.start(opening)
+room.startFrom(opening)

@@ -91,12 +91,15 @@ export function createRoom(parts) {
     }
   }
 
-  /** Enter the room this browser was in, or a new one. @param {Promise<any> | null} [opening]  asked for already */
-  async function start(opening = null) {
+  const open = () => api.open(memory.read(SESSION_KEY))
+
+  /** Enter with what was asked for already; another try asks again. @param {Promise<any>} opening */
+  async function startFrom(opening) {
+    let next = () => opening
     await entering(() => {
-      const first = opening ?? api.open(memory.read(SESSION_KEY))
-      opening = null // another try asks again
-      return first
+      const call = next
+      next = open
+      return call()
     })
   }
 
@@ -437,7 +440,9 @@ export function createRoom(parts) {
     suggest,
     answer,
     write,
-    start,
+    /** Enter the room this browser was in, or a new one. */
+    start: () => entering(open),
+    startFrom,
     open: (/** @type {string} */ sessionId) => entering(() => api.open(sessionId)),
     retryLine: () => stream?.retryNow(),
     dismiss: () => (problem.value = null),
