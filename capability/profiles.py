@@ -1,6 +1,7 @@
 """Door: profiles, the ways in which a run may stand before the boundary: a role, a mode, a scenario and a delegation.
 
-A house that opens runs registers its own, so that a recorded decision can be explained from the scenario's id alone.
+A house that opens runs registers its own, so that a recorded decision can be explained from the scenario's id alone;
+for others `standing` reads back what the record proves.
 Values only; no rows.
 """
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from capability import standing
 from capability.authorizations import list_authorization_records
 from capability.catalog import LIVE_OPERATIONS, Operation, find_operation
 from capability.catalog.descriptor import Mode
@@ -79,6 +80,7 @@ class WhatIf:
     changed: Answer
     rule: str | None
     agrees: bool  # whether today's rules still answer the record as it was answered
+    inferred: bool = False  # nobody registered the scenario: its rules were read back from the record
 
     @property
     def stays(self) -> bool:
@@ -96,23 +98,28 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """A record, the facts it was decided from, and every rule of the list. `agrees` when today's rules say the same."""
+    """A record, the facts it was decided from, and every rule of the list. `agrees` when today's rules say the same.
+
+    `inferred` when nobody registered the scenario, so that its rules were read back from the record.
+    """
 
     record: JSON
     facts: JSON
     steps: tuple[Step, ...]
     agrees: bool
+    inferred: bool = False
 
 
 # ---------------------------------------------------------------- the questions
 def what_if(*, company_id: str, record_id: str, change: Change) -> WhatIf:
     """Return what the recorded decision would have been with `change`, and the first rule that changes it.
 
-    Raises `UnknownRecord`, `NothingToExplain`, and `profiles.UnknownScenario` for a scenario nobody registered.
+    The record's own scenario need not be registered. Raises `UnknownRecord` and `NothingToExplain`.
     """
     record = _record(company_id, record_id)
-    asked = _question(company_id, record)
-    other = _changed(asked, _profile(record), change)
+    stood = standing.of_record(record)
+    asked = _question(company_id, record, stood.profile)
+    other = _changed(asked, stood.profile, change)
     before, after = _rank(asked), _rank(other)
     recorded = Answer(code=Code(record["code"]), reason=record["reason"])
     return WhatIf(
@@ -123,18 +130,21 @@ def what_if(*, company_id: str, record_id: str, change: Change) -> WhatIf:
         changed=recorded if before == after else _answer(other, record),
         rule=None if before == after else CHECKS[min(before, after)].code.value,
         agrees=_agrees(asked, record),
+        inferred=stood.inferred,
     )
 
 
 def explain(*, company_id: str, record_id: str) -> Explanation:
     """Return the record rule by rule, from the facts of its revision. Raises like `what_if`."""
     record = _record(company_id, record_id)
-    asked = _question(company_id, record)
+    stood = standing.of_record(record)
+    asked = _question(company_id, record, stood.profile)
     return Explanation(
         record=record,
         facts=_shown(asked),
         steps=tuple(_steps(asked)),
         agrees=_agrees(asked, record),
+        inferred=stood.inferred,
     )
 
 
@@ -157,18 +167,14 @@ def _record(company_id: str, record_id: str) -> JSON:
     return found[0]
 
 
-def _profile(record: JSON) -> Profile:
-    return known_profiles.of_scenario(record["scenarioId"])
-
-
-def _question(company_id: str, record: JSON) -> Question:
+def _question(company_id: str, record: JSON, profile: Profile) -> Question:
     operation = find_operation(record["operationId"])
     if operation is None or not record["actorId"]:
         raise NothingToExplain
     return Question(
         operation=operation,
         facts=facts_at(company_id=company_id, run_id=record["runId"], revision=record["beforeRevision"]),
-        scenario=_profile(record).scenario,
+        scenario=profile.scenario,
         claims=frozenset(record["effectiveClaims"]),
         phase=Phase(record["phase"]),
         given=record["input"],

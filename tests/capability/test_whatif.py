@@ -11,13 +11,13 @@ from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from capability import whatif
+from capability import standing
 from capability.authorizations import list_authorization_records
 from capability.catalog import LIVE_OPERATIONS, get_operation
 from capability.catalog.descriptor import Mode
 from capability.dispatcher import Scenario
 from capability.policy import CHECKS, Code
-from capability.profiles import EVERY_CLAIM, Profile, Profiles, UnknownScenario, known_profiles
+from capability.profiles import EVERY_CLAIM, Profile, Profiles, known_profiles
 from capability.whatif import Change, NothingToExplain, UnknownRecord, explain, grant_matrix, what_if
 from cleanroom.exposure import PROFILE as CLEAN_ROOM
 from tests.capability.company import Company, code_of
@@ -30,7 +30,7 @@ STRICT = Scenario(id="strict", deny_operations=frozenset({"report_progress"}))
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> Profiles:
     fresh = Profiles()
-    monkeypatch.setattr(whatif, "known_profiles", fresh)
+    monkeypatch.setattr(standing, "known_profiles", fresh)
     return fresh
 
 
@@ -155,10 +155,60 @@ def test_what_cannot_be_explained_is_refused_by_name(known):
     for record_id in ("semantic-auth-000099", "semantic-auth-x", "", "semantic-auth-000000"):
         with pytest.raises(UnknownRecord):
             explain(company_id=company.id, record_id=record_id)
-    company.scenario = Scenario(id="unheard-of")
+
+
+@pytest.mark.requirement("whatif.first-rule")
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("scenario", "operation", "input", "change", "before", "after", "rule"),
+    [
+        (Scenario(), "report_progress", NOTE, Change(mode=Mode.PLANNING), "allowed", "allowed", None),
+        (Scenario(), "finish_task", {"idempotencyKey": "k", "summary": "x"}, Change(mode=Mode.ASK), "allowed",
+         "task_mode_denied", "task_mode_denied"),
+        (Scenario(claims=frozenset({AGENTS})), "list_agents", {}, Change(claims=frozenset()), "allowed",
+         "required_claim_missing", "required_claim_missing"),
+        (Scenario(), "list_agents", {}, Change(claims=frozenset({AGENTS})), "required_claim_missing", "allowed",
+         "required_claim_missing"),
+        (STRICT, "report_progress", NOTE, Change(role="board"), "scenario_denied", "scenario_denied", None),
+        (STRICT, "report_progress", NOTE, Change(scenario=Scenario(id="mild")), "scenario_denied", "allowed",
+         "scenario_denied"),
+        (Scenario(), "generic_api_request", {}, Change(role="board"), "generic_api_disabled", "generic_api_disabled",
+         None),
+        (Scenario(enable_generic_api_request=True), "generic_api_request", {}, Change(role="board"),
+         "required_claim_missing", "required_claim_missing", None),
+    ],
+)  # fmt: skip
+def test_a_call_under_a_scenario_that_nobody_registered_is_asked_all_the_same(
+    known, scenario, operation, input, change, before, after, rule
+):
+    mode = Mode.SKILL_TEST if operation == "generic_api_request" else Mode.STANDARD
+    company = Company(scenario=replace(scenario, id="unheard-of"), mode=mode, run_claims=(AGENTS,))
+    company.call(operation, input)
+    told = what_if(company_id=company.id, record_id=last_record(company), change=change)
+    assert (told.recorded.code, told.changed.code, told.rule) == (before, after, rule)
+    assert (told.agrees, told.inferred) == (True, True)
+    told = explain(company_id=company.id, record_id=last_record(company))
+    assert (told.agrees, told.inferred) == (True, True)
+
+
+@pytest.mark.requirement("whatif.first-rule")
+@pytest.mark.django_db
+def test_a_kind_of_question_that_an_unregistered_scenario_refused_stays_refused(known):
+    asks = {"idempotencyKey": "k", "interactionKind": "questions"}
+    company = Company(scenario=Scenario(id="unheard-of", allowed_interaction_kinds=frozenset()))
+    assert code_of(company.call("request_human_input", asks)) == "interaction_kind_denied"
+    told = what_if(company_id=company.id, record_id=last_record(company), change=Change(role="board"))
+    assert (told.changed.code, told.rule, told.agrees) == ("interaction_kind_denied", None, True)
+
+
+@pytest.mark.requirement("whatif.command")
+@pytest.mark.django_db
+def test_the_command_says_that_a_scenario_was_read_back_from_the_record(known, capsys):
+    company = Company(scenario=Scenario(id="unheard-of"))
     company.call("report_progress", NOTE)
-    with pytest.raises(UnknownScenario):
-        explain(company_id=company.id, record_id=last_record(company))
+    for changes in ([], ["--mode", "planning"]):
+        call_command("explain_authorization", last_record(company), "--company", company.id, *changes)
+        assert "Nobody registered the scenario here" in capsys.readouterr().out
 
 
 # ---------------------------------------------------------------- agreement with the real thing
@@ -206,7 +256,7 @@ def test_what_if_agrees_with_running_the_call_on_a_second_company_with_those_fac
     monkeypatch, data, operation, role, mode, claims
 ):
     known = Profiles()
-    monkeypatch.setattr(whatif, "known_profiles", known)
+    monkeypatch.setattr(standing, "known_profiles", known)
     input = data.draw(st.just(smallest(get_operation(operation).contract().as_json()["inputSchema"])) | st.just({}))
     base = data.draw(scenarios(claims, "base"))
     first = company_of(

@@ -17,6 +17,10 @@ from capability.whatif import Change, Explanation, WhatIf
 from mockcore.refusal import Refusal
 
 ALLOWED = "yes"  # in a cell of the matrix
+INFERRED = (
+    "  Nobody registered the scenario here: its rules were read back from the record. What it says behind the rule "
+    "that decided, and what was delegated, is not known."
+)
 
 
 class Command(BaseCommand):
@@ -93,6 +97,8 @@ def _explanation(told: Explanation) -> Iterator[str]:
         yield f"  {number}. {step.rule}: {step.said}" + (f" ({step.reason})" if step.reason else "")
     if not told.agrees:
         yield "  The rules of now do not answer as the record does: a rule, or a fact outside the ledger, has changed."
+    if told.inferred:
+        yield INFERRED
 
 
 def _what_if(told: WhatIf) -> Iterator[str]:
@@ -104,6 +110,8 @@ def _what_if(told: WhatIf) -> Iterator[str]:
         yield f"  {told.changed.reason}"
     if not told.agrees:
         yield "  Mind that the rules of now do not answer the record itself as it was answered."
+    if told.inferred:
+        yield INFERRED
 
 
 def _table(matrix: dict[str, dict[str, str]]) -> Iterator[str]:
