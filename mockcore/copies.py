@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import DataError, IntegrityError, connection, models, transaction
+from django.db import DataError, IntegrityError, transaction
 
 from mockcore import install, keyframes, ledger, rebuild, rows, snapshot
 from mockcore.handlers.dependencies import CompanyScopeViolation
-from mockcore.models import AuditRecord, Company, DecisionRecord, Entity, Fault, IdempotencyRecord, LedgerRow
+from mockcore.models import AuditRecord, Company, DecisionRecord, Entity, Fault, IdempotencyRecord
 from mockcore.models.base import POSITION, camel
 from mockcore.plane import CompanyMissing
 from mockcore.refusal import Refusal
@@ -202,8 +202,9 @@ def _attribute_faults(rules: list[Facts], decisions: list[DecisionRecord]) -> No
 def fork(*, company_id: str, revision: int | None = None, new_id: str | None = None) -> str:
     """Make a running company of the state at a kept revision and return its id. It knows its parent and the revision.
 
-    Afterwards the two share nothing. The ledger up to the revision is copied with its hashes, so its chains are those
-    of the parent and go on by themselves. Raises `CompanyMissing`, `RevisionMissing` and `CompanyExists`.
+    What either does afterwards is unknown to the other. The ledger up to the revision stays with the parent, and the
+    child's chains go on from there (`lineage`), so a fork costs what the state is large, whatever its history. Raises
+    `CompanyMissing`, `RevisionMissing` and `CompanyExists`.
     """
     with transaction.atomic():
         parent = Company.objects.select_for_update().filter(pk=company_id).first()
@@ -213,8 +214,6 @@ def fork(*, company_id: str, revision: int | None = None, new_id: str | None = N
         rebuild.require_kept(parent, number)
         moment, world = snapshot.then(parent, revision=number), keyframes.world_at(parent, revision=number)
         child = _forked(parent, moment, world, new_id or _fork_id(parent))
-        for copied, column in LEDGER.values():
-            _copy(copied, parent=parent, child=child, where=column)
     return str(child.pk)
 
 
@@ -237,33 +236,19 @@ def _forked(parent: Company, moment: snapshot.Moment, world: World, new_id: str)
         parent_id=parent.pk,
     )
     child.chains = {"revisions": {"after": child.revision, "count": child.revision}}
-    for copied, column in LEDGER.values():
-        child.chains |= _chain_at(copied, parent, {f"{column}__lte": child.revision})
+    for shared, column in LEDGER.values():
+        child.chains[shared.CHAIN] = _chain_at(shared, parent, {f"{column}__lte": child.revision})
     child.decision_count = child.chains["decisions"]["count"]
     install.write(child, world)
     return child
 
 
 def _chain_at(model: Any, parent: Company, where: dict[str, int]) -> Facts:
-    """Return the parent's chain of one table as it ended at the revision."""
+    """Return the chain of one table that begins behind the parent's rows at the revision."""
     known = ledger.chain_of(parent, model)
     newest = model.objects.filter(company_id=parent.pk, **where).order_by("-number").first()
-    begins = {"after": known.after, "start": known.start}
-    if newest is None or newest.number <= known.after:
-        return {model.CHAIN: {**begins, "count": newest.number if newest else 0, "head": known.start}}
-    return {model.CHAIN: {**begins, "count": newest.number, "head": newest.hash}}
-
-
-def _copy(model: type[LedgerRow], *, parent: Company, child: Company, where: str) -> None:
-    """Copy the ledger rows up to the child's base in the database itself: 10,000 rows are no more than a blink."""
-    fields = [field for field in model._meta.concrete_fields if not isinstance(field, models.AutoField)]
-    quote = connection.ops.quote_name
-    columns = [quote(str(field.column)) for field in fields]
-    values = ["%s" if field.attname == "company_id" else column for field, column in zip(fields, columns, strict=True)]
-    table = quote(model._meta.db_table)
-    sql = (
-        f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {table} "  # noqa: S608 - our names
-        f"WHERE {quote('company_id')} = %s AND {quote(where)} <= %s ORDER BY {quote('number')}"
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [child.pk, parent.pk, child.base_revision])
+    if newest is None:
+        last, head = known.after if parent.parent_id else 0, known.start
+    else:
+        last, head = newest.number, newest.hash or known.start  # no hash: a row older than the chain
+    return {"after": last, "count": last, "start": head, "head": head}

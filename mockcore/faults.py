@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from mockcore import rows
+from mockcore import lineage, rows
 from mockcore.models import Company, DecisionRecord, Fault
 from mockcore.refusal import Refusal
 from mockcore.vocabulary import Decided, FaultEffect, FaultOperation
@@ -50,7 +50,7 @@ def under_faults(
 
 def remaining(fault: Fault) -> int:
     """Return how often the rule will still strike."""
-    used = DecisionRecord.objects.filter(
-        company_id=fault.company_id, outcome=Decided.FAULTED.value, fault_id=fault.public_id
-    )
-    return max(0, fault.configured_count - used.count())
+    struck = {"outcome": Decided.FAULTED.value, "fault_id": fault.public_id}
+    spans = lineage.spans(fault.company, DecisionRecord)
+    used: int = sum(span.of(DecisionRecord).filter(**struck).count() for span in spans)
+    return max(0, fault.configured_count - used)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from mockcore import models, rows
+from mockcore import lineage, models, rows
 from mockcore.blame import EntityMissing, FieldMissing, Revision, blame
 from mockcore.ledger import list_chains
 from mockcore.models import Approval, AuditRecord, Change, DecisionRecord, Entity, Interaction, StateRevision
@@ -69,13 +69,13 @@ def changes(*, company_id: str, revision: int) -> list[EntityChange]:
 
 def list_audit(*, company_id: str, after: int = 0, limit: int = 200) -> list[JSON]:
     """Return up to `limit` audit records after the one of revision `after`, oldest first."""
-    found = AuditRecord.objects.filter(company_id=company_id, number__gt=after).order_by("number")[:limit]
+    found = lineage.page(company_id=company_id, model=AuditRecord, after=after, limit=limit)
     return [row.as_json() for row in found]
 
 
 def list_decisions(*, company_id: str, after: int = 0, limit: int = 200) -> list[JSON]:
     """Return up to `limit` decisions numbered above `after`, oldest first; refusals are among them."""
-    found = DecisionRecord.objects.filter(company_id=company_id, number__gt=after).order_by("number")[:limit]
+    found = lineage.page(company_id=company_id, model=DecisionRecord, after=after, limit=limit)
     return [row.as_json() for row in found]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from mockcore import chain, keyframes, rows
+from mockcore import chain, keyframes, lineage, rows
 from mockcore.models import AuditRecord, Change, Company, DecisionRecord, IdempotencyRecord, LedgerRow, StateRevision
 from mockcore.port import Cause, Principal
 from mockcore.vocabulary import Decided
@@ -157,9 +157,18 @@ def chain_of(company: Company, model: Any) -> chain.Chain:
         rows=found,
         after=end.get("after", 0),
         count=end["count"],
-        start=end.get("start") or chain.genesis(table=model.CHAIN, owner=company.pk),
+        start=_parents_head(company, model) or end.get("start") or chain.genesis(table=model.CHAIN, owner=company.pk),
         head=end["head"],
     )
+
+
+def _parents_head(company: Company, model: Any) -> str:
+    """Return the hash of the last row that a fork has from its parent, as it is there now; empty when it has none."""
+    if model.CHAIN not in lineage.SHARED:
+        return ""
+    last = {"number": chain_end(company, model.CHAIN).get("after", 0)}
+    found = (span.of(model).filter(**last).first() for span in lineage.inherited(company, model))
+    return next((row.hash for row in found if row is not None), "")
 
 
 def _revision(work: UnitOfWork, act: Act, note: Note) -> StateRevision:

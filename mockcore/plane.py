@@ -15,7 +15,20 @@ from typing import Any
 
 from django.db import transaction
 
-from mockcore import authority, checkout, clock, completion, context, due, ledger, queries, rows, runlog, snapshot
+from mockcore import (
+    authority,
+    checkout,
+    clock,
+    completion,
+    context,
+    due,
+    ledger,
+    lineage,
+    queries,
+    rows,
+    runlog,
+    snapshot,
+)
 from mockcore.commands import Command, RecordBudgetUsage
 from mockcore.faults import FaultInjected, under_faults
 from mockcore.handlers import HANDLERS
@@ -361,6 +374,8 @@ def _scope(envelope: Envelope) -> str:
 def _stored(company: Company, scope: str, key: str, text: str) -> Applied | None:
     """Return the result this very command had before, marked as a duplicate. Its revision is the one of then."""
     record = rows.fetch(IdempotencyRecord, company_id=company.pk, scope=scope, key=key)
+    for span in lineage.inherited(company, IdempotencyRecord) if record is None else []:
+        record = record or span.of(IdempotencyRecord).filter(scope=scope, key=key).first()
     if record is None:
         return None
     if record.input_canonical != text:

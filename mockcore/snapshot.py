@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from mockcore import models, world
+from mockcore import lineage, models, world
 from mockcore.models import Company, DecisionRecord, LedgerRow
 from mockcore.models.base import shown_facts
 from mockcore.vocabulary import Decided, Lifecycle
@@ -107,13 +106,9 @@ def world_root(moment: Moment, world: World) -> Facts:
 def ledger_lists(company: Company, *, revision: int) -> Facts:
     """Return audit, decisions and idempotency records as they stood when `revision` was left."""
     return {
-        name: [row.as_json() for row in _ledger(model, company, {f"{column}__lte": revision})]
+        name: [row.as_json() for row in lineage.rows_of(company, model, **{f"{column}__lte": revision})]
         for name, (model, column) in LEDGER.items()
     }
-
-
-def _ledger(model: type[LedgerRow], company: Company, where: dict[str, int]) -> Any:
-    return model.objects.filter(company_id=company.pk, **where).order_by("number").iterator()  # type: ignore[attr-defined]
 
 
 def _drawn(world: World, listing: Listing) -> list[Facts]:
@@ -131,8 +126,6 @@ def _faults(moment: Moment, world: World) -> list[Facts]:
     rules = _drawn(world, LISTS["faults"])
     if not rules:
         return []
-    struck = DecisionRecord.objects.filter(
-        company_id=moment.company.pk, outcome=Decided.FAULTED.value, state_revision__lte=moment.revision
-    )
-    used = Counter(struck.values_list("fault_id", flat=True))
+    struck = {"outcome": Decided.FAULTED.value, "state_revision__lte": moment.revision}
+    used = Counter(row.fault_id for row in lineage.rows_of(moment.company, DecisionRecord, **struck))
     return [{**rule, "remaining": max(0, rule["configuredCount"] - used[rule["id"]])} for rule in rules]

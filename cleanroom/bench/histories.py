@@ -1,4 +1,4 @@
-"""Opening and comparing revisions early and late in a long history, alone in this process.
+"""Opening, comparing and forking revisions early and late in a long history, alone in this process.
 
 The history is made by the ledger itself, without commands and in one transaction: half a millisecond a revision.
 """
@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from django.db import transaction
 
 from cleanroom.bench.toolcall import blank_room
-from mockcore import history, keyframes, ledger, models
+from mockcore import copies, history, keyframes, ledger, models
 from mockcore.port import Cause
 from mockcore.text import canonical
 from mockcore.work import UnitOfWork
@@ -25,30 +25,33 @@ EARLY = 100
 
 @dataclass(kw_only=True)
 class Rebuilds:
-    """Milliseconds of each opening and each comparison, near revision 100 and near the newest."""
+    """Milliseconds of each opening, comparison and fork, near revision 100 and near the newest."""
 
     early_open: list[float] = field(default_factory=list)
     late_open: list[float] = field(default_factory=list)
     early_diff: list[float] = field(default_factory=list)
     late_diff: list[float] = field(default_factory=list)
+    early_fork: list[float] = field(default_factory=list)
+    late_fork: list[float] = field(default_factory=list)
 
     def as_json(self) -> dict[str, list[float]]:
         return asdict(self)
 
 
 def measure_rebuilds(*, revisions: int, rounds: int) -> Rebuilds:
-    """Build a history and open and compare revisions of 250 KB in it, early and late ones in turn."""
+    """Build a history and open, compare and fork revisions of 250 KB in it, early and late ones in turn."""
     company_id = long_history(revisions=revisions)
     keyframes.fill(company_id=company_id)
     chance, times = random.Random(1), Rebuilds()  # noqa: S311 - places in a history, not secrets
     for _ in range(rounds):
-        for newest, opened, compared in (
-            (EARLY, times.early_open, times.early_diff),
-            (revisions, times.late_open, times.late_diff),
+        for newest, opened, compared, forked in (
+            (EARLY, times.early_open, times.early_diff, times.early_fork),
+            (revisions, times.late_open, times.late_diff, times.late_fork),
         ):
             a, b = (chance.randrange(newest - 60, newest + 1) for _ in range(2))
             opened.append(_timed(lambda a=a: canonical(history.world_at(company_id=company_id, revision=a))))  # type: ignore[misc]
             compared.append(_timed(lambda a=a, b=b: history.diff(company_id=company_id, a=a, b=b).as_json()))  # type: ignore[misc]
+            forked.append(_timed(lambda a=a: copies.fork(company_id=company_id, revision=a)))  # type: ignore[misc]
     return times
 
 

@@ -15,6 +15,8 @@ def test_early_and_late_rebuilds_are_measured_in_turn() -> None:
     assert {name: len(found) for name, found in times.items()} == {
         "early_open": 2,
         "late_open": 2,
+        "early_fork": 2,
+        "late_fork": 2,
         "early_diff": 2,
         "late_diff": 2,
     }

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
-from mockcore import copies, history, models, tenants
+from cleanroom.bench.histories import long_history
+from mockcore import copies, history, keyframes, models, tenants
 from mockcore.chain import first_flaw
 from mockcore.commands import PostBoardComment, ReportProgress
 from mockcore.install import CompanyExists, StateInvalid
@@ -19,6 +21,7 @@ from mockcore.plane import MockControlPlane
 from mockcore.port import Applied, Principal
 from mockcore.refusal import Refusal
 from mockcore.text import canonical
+from tests import factories as make
 from tests.mockcore.conftest import Desk, seated
 from tests.mockcore.scripts import play
 from tests.mockcore.test_past_states import with_faults
@@ -220,6 +223,70 @@ def test_a_key_used_before_the_fork_is_known_after_it_and_one_used_later_is_not(
     assert isinstance(again, Applied)
     assert again.disposition == "duplicate"
     twin.do(ReportProgress(body="Two, otherwise"), key="two")
+
+
+@pytest.mark.requirement("company.copy.fork")
+def test_a_fork_of_a_fork_goes_on_from_both_and_from_nothing_that_came_later(desk: Desk) -> None:
+    desk.do(ReportProgress(body="One"), key="one")
+    child = Twin.of(desk, copies.fork(company_id=desk.company_id))
+    desk.refuse(PostBoardComment(body=""), "semantic_command_invalid", principal=Principal.BOARD)  # when it was forked
+    desk.do(ReportProgress(body="Two"), key="two")
+    grandchild = Twin.of(desk, copies.fork(company_id=child.company_id))
+    child.do(ReportProgress(body="Three"), key="three")
+    late = Twin.of(desk, copies.fork(company_id=child.company_id))
+    for twin, keys in ((grandchild, {"one"}), (late, {"one", "three"})):
+        root = twin.plane.state()
+        numbers = [one["id"] for one in root["decisions"]]
+        assert numbers == sorted(set(numbers))
+        assert {one["key"] for one in root["idempotency"]} >= keys
+        assert "two" not in {one["key"] for one in root["idempotency"]}
+        assert history.list_decisions(company_id=twin.company_id, limit=500) == root["decisions"]
+        assert history.list_audit(company_id=twin.company_id, after=1) == root["audit"][1:]
+        assert history.list_audit(company_id=twin.company_id, limit=1) == root["audit"][:1]
+        for key in keys:
+            again = twin.send(ReportProgress(body=key.title()), key=key)
+            assert isinstance(again, Applied)
+            assert again.disposition == "duplicate"
+        twin.do(ReportProgress(body="Two, otherwise"), key="two")
+        assert is_proved(twin.company_id)
+        whole = copies.serialize(company_id=twin.company_id)
+        copies.restore(whole.body, company_id=f"{twin.company_id}-restored", digest=whole.digest)
+
+
+@pytest.mark.requirement("company.copy.fork")
+def test_a_fork_of_a_late_revision_writes_no_more_than_one_of_an_early_one(db: None) -> None:
+    company_id = long_history(revisions=200)
+    keyframes.fill(company_id=company_id)
+
+    def statements(revision: int) -> list[str]:
+        with CaptureQueriesContext(connection) as queries:
+            copies.fork(company_id=company_id, revision=revision)
+        return sorted(one["sql"].split("(")[0] for one in queries if one["sql"].startswith("INSERT"))
+
+    before = [model.objects.count() for model in (models.AuditRecord, models.DecisionRecord, models.IdempotencyRecord)]
+    assert statements(70) == statements(198)
+    after = [model.objects.count() for model in (models.AuditRecord, models.DecisionRecord, models.IdempotencyRecord)]
+    assert before == after
+
+
+@pytest.mark.requirement("company.copy.fork")
+def test_a_fork_is_proved_from_the_row_that_its_parent_has_now(desk: Desk) -> None:
+    desk.do(ReportProgress(body="One"))
+    child = copies.fork(company_id=desk.company_id)
+    assert is_proved(child)
+    last = models.AuditRecord.objects.filter(company_id=desk.company_id).order_by("-number")[:1]
+    models.AuditRecord.objects.filter(pk__in=[row.pk for row in last]).update(hash="0" * 64)
+    assert not is_proved(child)
+
+
+@pytest.mark.requirement("company.copy.fork")
+def test_a_fault_that_struck_before_the_fork_has_struck_in_it(db: None) -> None:
+    desk = seated()
+    make.FaultFactory(company=desk.company(), effect="retryable_error", code="outage", configured_count=1)
+    assert not isinstance(desk.send(ReportProgress(body="One"), key="one"), Applied)
+    child = Twin.of(desk, copies.fork(company_id=desk.company_id))
+    assert [rule["remaining"] for rule in child.plane.state()["faults"]] == [0]
+    child.do(ReportProgress(body="One"), key="one")
 
 
 @pytest.mark.requirement("company.copy.fork")

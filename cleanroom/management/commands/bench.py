@@ -24,6 +24,7 @@ from cleanroom.bench.bars import (
     call_bar,
     decision_bar,
     dispatch_bar,
+    history_bar,
     open_bar,
     page_bar,
     rebuild_bar,
@@ -107,6 +108,7 @@ async def bench(*, rounds: int) -> list[Bar]:
         ),
         rebuild_bar(name="open a revision", early_ms=rebuilds["early_open"], late_ms=rebuilds["late_open"]),
         rebuild_bar(name="compare two revisions", early_ms=rebuilds["early_diff"], late_ms=rebuilds["late_diff"]),
+        history_bar(name="fork a revision", early_ms=rebuilds["early_fork"], late_ms=rebuilds["late_fork"]),
         *([page_bar(first_ms=page.first, again_ms=page.again)] if page else []),
     ]
 
