@@ -24,7 +24,7 @@ test: setup browser ## everything CI runs, with real Codex and a real browser
 smoke: setup ## two real Codex turns through the public routes, every assertion printed
 	@$(PY) smoke_cleanroom --json
 
-bench: setup ## the performance bars, as ratios
+bench: setup browser ## the performance bars, as ratios
 	@$(PY) bench
 
 soak: setup browser ## what takes longer than CI may

@@ -56,6 +56,7 @@ class Dispatched:
     authorization_id: str
     before_revision: int
     after_revision: int
+    actor_name: str = ""  # of the actor that the run works for; empty for an unknown run
     applied: Applied | None = None
 
     @property
@@ -127,6 +128,7 @@ class Dispatcher:
             authorization_id=authorizations.authorization_id(number=case.place.first),
             before_revision=case.subject.revision,
             after_revision=after,
+            actor_name=case.facts.actor["name"] if case.facts else "",
             applied=answer.applied,
         )
 

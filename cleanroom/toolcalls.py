@@ -33,6 +33,7 @@ MOVE_THE_ISSUE = frozenset(
         "request_review",
     }
 )
+CARDS = {"approval": cards.approval_card, "interaction": cards.interaction_card}  # what may wait for the board
 DISPOSITIONS = {"finish_task": "summary", "block_task": "reason", "request_review": "summary"}
 
 
@@ -84,15 +85,12 @@ def settled_cards(room: Room, pending: frozenset[str]) -> list[Item]:
     """Return the cards that were pending and are so no more, because of what just happened."""
     if not pending:
         return []
-    refs = [f"{'approval' if one.startswith('approval') else 'interaction'}:{one}" for one in sorted(pending)]
-    found = history.entities(company_id=room.company_id, refs=refs)
-    at = stamp()
-    out = []
-    for ref, entity in found.items():
-        if entity["status"] != "pending":
-            draw = cards.approval_card if ref.startswith("approval:") else cards.interaction_card
-            out.append(draw(entity, at=at))
-    return out
+    at, drawn = stamp(), []
+    for kind, draw in CARDS.items():
+        refs = [f"{kind}:{one}" for one in sorted(pending)]
+        found = history.entities(company_id=room.company_id, refs=refs).values()
+        drawn += [draw(entity, at=at) for entity in found if entity["status"] != "pending"]
+    return drawn
 
 
 def wakes_delivered(room: Room, stored: Applied) -> list[Item]:
@@ -171,7 +169,7 @@ def _made(room: Room, call: ToolCall, call_id: str, dispatched: Dispatched) -> M
         applied=applied,
         entities=history.entities(company_id=room.company_id, refs=list(dict.fromkeys(refs))),
         input=clean(call.arguments),
-        actor="Mock Agent",
+        actor=dispatched.actor_name,
         task_id=room.task_id,
         task_identifier=room.identifier,
         at=stamp(),

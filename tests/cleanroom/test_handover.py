@@ -12,8 +12,7 @@ from django.db import OperationalError, connection
 from cleanroom import handover, sessions, turn_rows
 from cleanroom.handover import Sent
 from cleanroom.host import Host
-from cleanroom.hostloop import HostLoop, host_loop
-from cleanroom.registry import registry
+from cleanroom.hostloop import HostLoop
 from cleanroom.turns import TurnActive
 from mockcore import history
 from tests.cleanroom.support.chat import Chat, at_once
@@ -21,11 +20,6 @@ from tests.cleanroom.support.memory_driver import MemoryDriver
 from tests.cleanroom.support.scripts import QUESTION, calls, endless
 
 SHORT_S = 0.05
-
-
-def put_to_rest(chat: Chat) -> None:
-    """Leave the room without a host, as after a restart of the server."""
-    host_loop.call(registry.close(chat.session_id, reason="server_shutdown", remove=False), timeout_s=5)
 
 
 def asked(agents: MemoryDriver, chat: Chat) -> str:
@@ -93,7 +87,7 @@ def test_a_turn_that_its_host_begins_as_the_wait_is_over_runs_to_its_own_end(
 def test_a_turn_that_came_to_no_host_in_time_ends_and_is_not_begun_later(
     agents: MemoryDriver, chat: Chat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put_to_rest(chat)
+    chat.put_to_rest()
     is_live, go_on = turn_rows.is_live, threading.Event()
 
     def slow(session_id: str, ordinal: int) -> bool:

@@ -9,7 +9,6 @@ import pytest
 
 from cleanroom import outbox as outboxes
 from cleanroom.harness import HarnessSession, OpenSession, SessionSnapshot
-from cleanroom.hostloop import host_loop
 from cleanroom.registry import registry
 from evidence.views import thread
 from mockcore.plane import MockControlPlane
@@ -18,14 +17,10 @@ from tests.cleanroom.support.memory_driver import MemoryAgent, MemoryDriver
 from tests.cleanroom.support.scripts import STATUS, endless
 
 
-def put_to_rest(chat: Chat) -> None:
-    host_loop.call(registry.close(chat.session_id, reason="server_shutdown", remove=False), timeout_s=5)
-
-
 # ---------------------------------------------------------------- a stop
 @pytest.mark.requirement("host.stop.starting")
 def test_a_stop_while_the_agent_is_starting_ends_the_turn_at_once(agents: MemoryDriver, chat: Chat) -> None:
-    put_to_rest(chat)
+    chat.put_to_rest()
     agents.gates.start.hold()
     stopped = chat.send("One")
     assert agents.gates.start.reached.wait(5)
@@ -69,7 +64,7 @@ def test_an_agent_that_came_back_without_its_memory_says_so(
         return await recover(driver, request, replace(left, driver_session_id="another") if replaced else left)
 
     chat.talk("One")
-    put_to_rest(chat)
+    chat.put_to_rest()
     monkeypatch.setattr(MemoryDriver, "recover_session", elsewhere)
     chat.talk("Two")
     codes = [event.payload["code"] for event in chat.events("harness.diagnostic")]

@@ -13,7 +13,6 @@ from django.apps import apps
 from django.db import OperationalError
 
 from cleanroom import handover, sessions, startup, turn_rows
-from cleanroom.hostloop import host_loop
 from cleanroom.models import ChatTurn
 from cleanroom.outbox import Outbox
 from cleanroom.registry import registry
@@ -48,11 +47,6 @@ def let_go(chat: Chat, ordinal: int) -> None:
     host = registry.find(chat.session_id)
     assert host is not None
     chat.agents.wait_until(lambda: host.has_begun(ordinal) and not host.holds(ordinal))
-
-
-def put_to_rest(chat: Chat) -> None:
-    """Leave the room without a host, as after a restart of the server."""
-    host_loop.call(registry.close(chat.session_id, reason="server_shutdown", remove=False), timeout_s=5)
 
 
 def asked(agents: MemoryDriver, chat: Chat, operation_id: str, arguments: dict[str, Any]) -> str:
@@ -148,7 +142,7 @@ def test_a_turn_far_beyond_its_clock_is_nobodys_any_more(agents: MemoryDriver, c
 def test_a_message_admitted_as_another_tab_retires_the_room_ends_with_it(
     chat: Chat, monkeypatch: pytest.MonkeyPatch, look_first: bool
 ) -> None:
-    put_to_rest(chat)
+    chat.put_to_rest()
     is_live, admitted, retired = turn_rows.is_live, threading.Event(), threading.Event()
 
     def slow(session_id: str, ordinal: int) -> bool:
@@ -309,7 +303,7 @@ def test_a_message_that_cannot_be_handed_over_fails_its_turn(chat: Chat, monkeyp
     def broken(*args: Any) -> bool:
         raise OperationalError("database is locked")
 
-    put_to_rest(chat)
+    chat.put_to_rest()
     monkeypatch.setattr(turn_rows, "is_live", broken)
     assert chat.send() == 1  # it was admitted; what became of it is in the log
     assert chat.end_of(1).payload["code"] == "internal_error"

@@ -11,7 +11,7 @@ from capability.dispatcher import list_authorization_records
 from cleanroom import toolcalls
 from evidence import record
 from evidence.views import thread
-from mockcore.models import Comment
+from mockcore.models import Actor, Comment
 from mockcore.plane import MockControlPlane
 from tests.cleanroom.support.chat import Chat
 from tests.cleanroom.support.memory_driver import MemoryDriver
@@ -40,6 +40,15 @@ def test_a_call_leaves_its_comment_its_authorization_and_its_events(agents: Memo
     assert (done.turn_id, done.payload["stateRevision"]) == ("turn-1", before + 1)
     assert (allowed["callId"], allowed["allowed"]) == (done.payload["callId"], True)
     assert Comment.objects.filter(company_id=chat.company_id, body=STATUS["body"]).count() == 1
+
+
+@pytest.mark.requirement("toolcall.together")
+def test_what_a_call_wrote_names_the_actor_that_the_company_has(agents: MemoryDriver, chat: Chat) -> None:
+    Actor.objects.filter(company_id=chat.company_id).update(name="Ada")
+    agents.scripts.append(calls("report_progress", STATUS))
+    chat.talk()
+    [done] = chat.calls()
+    assert [one["author"] for one in done.payload["records"]] == ["Ada"]
 
 
 @pytest.mark.requirement("toolcall.together")

@@ -10,8 +10,6 @@ import pytest
 
 from cleanroom import answers, startup
 from cleanroom.harness import AgentUnavailableError
-from cleanroom.hostloop import host_loop
-from cleanroom.registry import registry
 from mockcore.plane import InteractionAlreadyResolved
 from tests.cleanroom.support.chat import Chat
 from tests.cleanroom.support.memory_driver import MemoryDriver
@@ -29,13 +27,8 @@ def asked(chat: Chat, operation_id: str = "request_human_input", arguments: dict
     return chat.cards()[-1]
 
 
-def put_to_rest(chat: Chat) -> None:
-    """Leave the room without a host, as after a restart of the server."""
-    host_loop.call(registry.close(chat.session_id, reason="server_shutdown", remove=False), timeout_s=5)
-
-
 def no_agent_starts(chat: Chat, begin: Callable[[], int]) -> int:
-    put_to_rest(chat)
+    chat.put_to_rest()
     chat.agents.refusal = AgentUnavailableError("It does not start.")
     ordinal = begin()
     assert chat.end_of(ordinal).payload["code"] == "codex_unavailable"
@@ -55,7 +48,7 @@ def the_agent_dies_before_it_names_the_turn(chat: Chat, begin: Callable[[], int]
 
 
 def the_server_is_killed_after_the_202(chat: Chat, begin: Callable[[], int]) -> int:
-    put_to_rest(chat)
+    chat.put_to_rest()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(answers, "hand_over", lambda turn: None)
         ordinal = begin()
@@ -148,7 +141,7 @@ def test_a_part_of_an_answer_that_was_lost_goes_before_the_rest(agents: MemoryDr
 
 def test_an_answer_the_user_stopped_before_an_agent_had_it_is_kept(agents: MemoryDriver, chat: Chat) -> None:
     card = asked(chat)
-    put_to_rest(chat)
+    chat.put_to_rest()
     agents.gates.start.hold()
     ordinal = chat.answer(card, "accepted")
     assert agents.gates.start.reached.wait(5)

@@ -41,6 +41,7 @@ from cleanroom.rehearsal.process import RehearsalDidNotStart, rehearsal_process
 from cleanroom.smoke.server import ServerDidNotStart, own_database, own_directory, own_server
 
 MAX_ROUNDS = 40
+NO_BROWSER = "Left out: the page, for want of a Chromium. `.ci/browser` installs one; CHROMIUM_BIN names another."
 CALLS_A_ROUND = 20
 CHILD_S = 300
 REVISIONS = 10_000
@@ -79,7 +80,10 @@ class Command(BaseCommand):
             raise CommandError("stopped before the end") from None
         summary: dict[str, Any] = {"rounds": rounds, "load": os.getloadavg()[0], "processors": os.cpu_count()}
         summary |= {"holds": all(bar.holds for bar in bars), "bars": [bar.as_json() for bar in bars]}
-        self.stdout.write(json.dumps(summary, indent=2) if options["json"] else f"{as_table(bars)}\n\n{load_line()}")
+        left_out = [] if chromium() else [NO_BROWSER]
+        summary["leftOut"] = left_out
+        lines = [as_table(bars), "", load_line(), *left_out]
+        self.stdout.write(json.dumps(summary, indent=2) if options["json"] else "\n".join(lines))
         if options["strict"] and not summary["holds"]:
             sys.exit(1)
 

@@ -9,8 +9,10 @@ from typing import Any
 from django.db import connection
 
 from cleanroom import sessions
+from cleanroom.hostloop import host_loop
 from cleanroom.models import ChatSession, ChatTurn
 from cleanroom.payload import Opened
+from cleanroom.registry import registry
 from evidence import record
 from evidence.record import Event
 from tests.cleanroom.support.memory_driver import MemoryDriver
@@ -31,6 +33,10 @@ class Chat:
     @classmethod
     def open(cls, agents: MemoryDriver, *, cookie: str | None = None) -> Chat:
         return cls(agents, sessions.open_room(session_id=None, presented=cookie))
+
+    def put_to_rest(self) -> None:
+        """Leave the room without a host, as after a restart of the server."""
+        host_loop.call(registry.close(self.session_id, reason="server_shutdown", remove=False), timeout_s=PATIENCE_S)
 
     # ------------------------------------------------------------ what the browser does
     def send(self, text: str = "Hello") -> int:
