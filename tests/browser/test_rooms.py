@@ -12,6 +12,7 @@ from tests.browser.support.room_server import RoomServer
 from tests.browser.support.thread_page import SESSION_KEY, ThreadPage
 
 pytestmark = pytest.mark.browser
+LONG_MS = 12_000  # several attempts to come back, each later than the one before
 CODEX_GONE = {"state": "closed", "code": "codex_unavailable", "message": "Codex ended unexpectedly."}
 
 
@@ -230,6 +231,32 @@ def test_a_server_that_is_away_locks_sending_and_keeps_the_draft_until_it_is_bac
     chat.is_in("ready")
     expect(chat.field).to_have_value("kept")
     expect(chat.send_button).to_be_enabled()
+
+
+@pytest.mark.requirement("page.connection-lost")
+def test_what_happened_while_the_line_was_gone_for_long_is_there_once_when_it_is_back(
+    chat: ThreadPage, server: RoomServer
+) -> None:
+    chat.field.fill("kept")
+    server.room.submit("before")
+    server.room.item(1, "item-1", "agent_message", status="running", body="Half ")
+    expect(chat.prose).to_have_text(["Half"])
+    chat.page.context.set_offline(True)
+    server.room.cut()
+    expect(chat.root).to_have_attribute("data-connection-state", "reconnecting")
+    server.room.text(1, "item-1", "and whole.")
+    server.room.settle(1)
+    server.room.submit("from another tab")
+    server.room.settle(2)
+    chat.page.wait_for_timeout(LONG_MS)
+    expect(chat.page.get_by_test_id("reconnect-banner")).to_contain_text("connection to the server is lost")
+    expect(chat.people).to_have_count(1)
+    chat.page.context.set_offline(False)
+    chat.is_in("ready")
+    expect(chat.prose).to_have_text(["Half and whole."])
+    expect(chat.people).to_have_text(["before", "from another tab"])
+    expect(chat.turns).to_have_count(2)
+    expect(chat.field).to_have_value("kept")
 
 
 @pytest.mark.requirement("page.finished")
