@@ -49,6 +49,7 @@ def chat(request: HttpRequest) -> HttpResponse:
             "stylesheets": [static(f"cleanroom/{name}.css") for name in STYLESHEETS],
             "entry": static("cleanroom/main.js"),
             "early": static("cleanroom/early.js"),
+            "first": len(FIRST),
             "api_base": API_BASE,
             "stream_path": STREAM_PATH,
         },

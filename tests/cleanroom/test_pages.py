@@ -55,6 +55,16 @@ def test_no_module_imports_what_the_shell_does_not_preload() -> None:
 
 
 @pytest.mark.requirement("page.shell")
+def test_what_asks_for_the_room_comes_before_everything_that_only_draws_it(shell: str) -> None:
+    links = re.findall(r'<link rel="modulepreload" href="[^"]*/([^"/]+)"( fetchpriority="low")?>', shell)
+    assert [name for name, low in links if not low] == list(pages.FIRST)
+    assert len(links) == len(pages.module_addresses())
+    assert shell.index('id="app"') < shell.index("early.js") < shell.index("modulepreload")
+    imported = re.findall(r"from '\./([^']+)'", "".join((pages.MODULES_DIR / name).read_text() for name in pages.FIRST))
+    assert set(imported) <= set(pages.FIRST)
+
+
+@pytest.mark.requirement("page.shell")
 def test_the_shell_has_no_inline_style_and_its_only_inline_script_is_the_import_map(shell: str) -> None:
     assert " style=" not in shell
     assert "<style" not in shell
