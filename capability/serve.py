@@ -32,6 +32,7 @@ from capability.http.handler import THREAD
 logger = logging.getLogger(__name__)
 
 STALL_S = 20.0  # how long a reply waits for a client that does not read
+LEFT_S = 60  # a view whose client has left ends by itself: an open may take ten seconds and wait for another
 END_S = 5.0  # how long requests that were told to end may take
 KEPT_THREADS = 8
 BACKLOG = 128
@@ -147,7 +148,13 @@ class PatientServer(Server):  # type: ignore[misc]
         self, application: Application, *, listener: socket.socket, on_stop: Callable[[], object], **options: Any
     ) -> None:
         in_main = threading.current_thread() is threading.main_thread()
-        options = {"websocket_timeout": -1, "verbosity": 0, "server_name": "capability", **options}
+        options = {
+            "websocket_timeout": -1,
+            "verbosity": 0,
+            "server_name": "capability",
+            "application_close_timeout": LEFT_S,
+            **options,
+        }
         super().__init__(
             application,
             endpoints=["adopted"],  # daphne wants one to be named; ours is adopted below

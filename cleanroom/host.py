@@ -36,7 +36,7 @@ from cleanroom.harness import (
     ToolDefinition,
 )
 from cleanroom.hostloop import host_loop
-from cleanroom.outbox import Outbox
+from cleanroom.outbox import AT_ONCE_S, BOOKS_S, Outbox
 from cleanroom.rooms import Room
 from cleanroom.speech import Speech
 from cleanroom.turns import AlreadyTerminal, Turn, advance
@@ -447,7 +447,8 @@ class Host:
             drafts=[started, *delivered],
             snapshot=self._attached.agent.snapshot() if self._attached else None,
         )
-        self._outbox.do_soon(name)
+        # Until this is written, an agent that goes away would be given the answers again.
+        self._outbox.do_soon(name, within_s=AT_ONCE_S if turn.answers else BOOKS_S)
 
     async def _end_turn(self, event: HarnessEvent) -> None:
         turn = self._turn

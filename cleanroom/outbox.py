@@ -74,15 +74,15 @@ class Outbox:
             self._written.clear()
             await self._written.wait()
 
-    def do_soon(self, work: Callable[[], Any]) -> None:
-        """Run `work` in its turn, with whatever is written next, and as surely as `do_surely`.
+    def do_soon(self, work: Callable[[], Any], *, within_s: float = BOOKS_S) -> None:
+        """Run `work` in its turn, with whatever is written next but in time, and as surely as `do_surely`.
 
         That it failed all the same is logged, and stops nothing.
         """
         if not self._closed:
             job = self._job(work, surely=True)
             job.done.add_done_callback(_log_failure)
-            self._add(job, within_s=BOOKS_S)
+            self._add(job, within_s=within_s)
 
     async def do(self, work: Callable[[], Any]) -> Any:
         """Run `work` on the rows in its turn and return what it returned."""

@@ -170,7 +170,7 @@ def test_what_keeps_the_books_waits_for_company_and_goes_first(loop: HostLoop, m
             running.call_soon_threadsafe(done.set)
 
         outbox.put(USAGE)
-        outbox.do_soon(name)
+        outbox.do_soon(name, within_s=outboxes.BOOKS_S)
         await asyncio.sleep(2 * outboxes.PROGRESS_S)
         waiting = [await loop.rows(record.last_number, session_id), *named]
         outbox.put(delta("x"))

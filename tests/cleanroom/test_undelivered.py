@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from cleanroom import answers, startup
+from cleanroom import answers, host, startup
 from cleanroom.harness import AgentUnavailableError
 from mockcore.plane import InteractionAlreadyResolved
 from tests.cleanroom.support.chat import Chat
@@ -85,6 +86,22 @@ def test_an_answer_is_called_delivered_when_its_turn_has_a_name_and_not_before(
     assert types == ["turn.started", "turn.started", "interaction.response.delivered"]
     chat.talk("Go on")
     assert (agents.messages[-1], delivered(chat)) == ("Go on", [card]), "once is enough"
+
+
+def test_that_an_answer_was_delivered_is_written_at_once(
+    agents: MemoryDriver, chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = asked(chat)
+    monkeypatch.setattr(host, "BOOKS_S", 3600.0)
+    agents.gates.terminal.hold()
+    ordinal = chat.answer(card, "accepted")
+    assert agents.gates.terminal.reached.wait(5)
+    deadline = time.monotonic() + 5
+    while not delivered(chat) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert delivered(chat) == [card]
+    agents.gates.terminal.release()
+    chat.end_of(ordinal)
 
 
 @pytest.mark.parametrize("lose", WAYS)
