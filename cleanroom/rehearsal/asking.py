@@ -14,6 +14,7 @@ from cleanroom.rehearsal.reply import Call, Memory, Plan, Said, one
 from cleanroom.rehearsal.words import Clause, in_words, one_sentence
 
 WAYS_ON = ("Read the issue, then record a status", "Write a short project plan", "Wait for my next message")
+POINTING = frozenset({"it", "this", "that", "these", "those", "them"})  # at what was written
 
 
 def ask_question(clause: Clause, memory: Memory) -> Plan:
@@ -87,7 +88,10 @@ def ask(memory: Memory, *, kind: str, title: str, prompt: str, payload: Mapping[
 
 def request_approval(clause: Clause, memory: Memory) -> Plan:
     """Ask for the board's decision; the subject is the kind of approval as well, since the card is headed by it."""
-    subject = subject_of(clause) or "The next step on this issue"
+    subject = subject_of(clause)
+    if subject.lower() in POINTING:
+        subject = memory.document_title
+    subject = subject or "The next step on this issue"
     payload = {"title": subject, "summary": "Asked for in the chat; nothing is done before you decide."}
     asked = yield from one(Call(name="request_approval", arguments={"approvalType": subject, "payload": payload}))
     if not asked.ok:

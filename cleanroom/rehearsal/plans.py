@@ -152,6 +152,7 @@ def write_document(clause: Clause, memory: Memory) -> Plan:
             return Said(text=refused(context))
         learn_task(memory, context.value)
     body = body or document_body(clause, memory.task or {})
+    memory.document_title = title
     return (yield from save_document(old, title=title, body=f"{body}\n", why="written"))
 
 

@@ -49,6 +49,7 @@ class Memory:
     question: str = ""
     task: Mapping[str, Any] | None = None
     approval_id: str = ""
+    document_title: str = ""  # of the document written last
     command_output: str | None = None
     postponed: tuple[str, ...] = ()  # titles of what waits for the board's answer
 

@@ -189,6 +189,8 @@ def test_a_question_is_put_as_a_person_would_put_it(words: str, prompt: str) -> 
         ('Request an approval called "Big spend"', "Big spend"),
         ("Get a hosting approval", "Hosting"),
         ("Request an approval", "The next step on this issue"),
+        ("Request an approval for it", "The next step on this issue"),
+        ("Write a plan about the release, then request an approval for it", "Plan about the release"),
     ],
 )
 def test_an_approval_says_what_it_is_about(words: str, subject: str) -> None:
