@@ -33,6 +33,10 @@ NAME_CHARS = string.ascii_letters + string.digits + "_.-"
 NAME_SIDE_CHARS = 128  # a name reaches at most this far to each side of its noun
 NAME_END = re.compile(rf"[\w.-]{{0,{NAME_SIDE_CHARS}}}+", re.ASCII)
 ASSIGNS = re.compile(r"\\{0,8}[\"'`]?\]?\*{0,2}[ \t]{0,8}(?P<sep>=>|:=|===?|:(?!:)|=)\*{0,2}[ \t]{0,8}")
+REST_OF_ESCAPE = {
+    "\\": re.compile(r"[nrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}"),
+    "%": re.compile(r"[0-9A-Fa-f]{2}"),
+}
 PASSES = re.compile(r"[ \t]{1,8}(?!-)")
 OWNER = re.compile(r"([A-Za-z]+) \Z")  # `api key: …` is written with a space too
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]{2,20})[ \t]+")
@@ -66,6 +70,19 @@ def find_named(text: str) -> Iterator[Finding]:
 
 
 def _named_values(text: str, name: Name) -> Iterator[Finding]:
+    yield from _values(text, name)
+    if escape := _escape_before(text, name):  # it may be one, and it may be the name's own beginning
+        yield from _values(text, Name(name.text[escape:], name.start + escape, name.end))
+
+
+def _escape_before(text: str, name: Name) -> int:
+    """Return how many characters of a name may be the rest of an escape such as `\\n` or `%0A`; 0 for none."""
+    rest = REST_OF_ESCAPE.get(text[name.start - 1]) if name.start else None
+    found = rest.match(name.text) if rest else None
+    return found.end() if found else 0
+
+
+def _values(text: str, name: Name) -> Iterator[Finding]:
     assigns = ASSIGNS.match(text, name.end)
     if assigns:
         kind = _promised(text, name)
@@ -139,8 +156,6 @@ def _read_name(text: str, position: int) -> Name:
 
 def _promised(text: str, name: Name) -> Kind | None:
     last = name.text.rstrip(".").rpartition(".")[2]  # of `spring.datasource.password` the last part counts
-    if name.start and text[name.start - 1] == "\\" and last[:1] in ("n", "r", "t"):
-        last = last[1:]  # the rest of an escape in JSON text
     if last.lower() in ("key", "keys"):
         owner = OWNER.search(text, max(0, name.start - 20), name.start)
         last = f"{owner.group(1)}_{last}" if owner else last

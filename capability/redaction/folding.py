@@ -1,7 +1,7 @@
-"""Text as a reader sees it: without invisible characters, and with look-alike forms made plain.
+"""Text as a reader sees it: without invisible characters and terminal colours, and with look-alike forms made plain.
 
-A key with a zero-width space in it is still a key to whoever copies it. Rules run on the folded text, and what they
-find is masked in the text as written.
+A key with a zero-width space in it, or printed in red, is still a key to whoever copies it. Rules run on the folded
+text, and what they find is masked in the text as written.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ INVISIBLE = re.compile(
     "\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0001\U000e0020-\U000e007f\u034f\ufe00-\ufe0f]"
 )
+# A terminal's control sequence (colours, erasing), also as JSON and shells write its first character.
+CONTROL = re.compile(r"(?:\x1b|\\(?:u001[bB]|x1[bB]|033|e))\[[0-9;:?]{0,24}[A-Za-z]")
 
 
 class Folded(NamedTuple):
@@ -31,16 +33,26 @@ class Folded(NamedTuple):
 
 def plain(text: str) -> str:
     """Return the folded text alone: enough to see that there is nothing to find."""
+    if _may_hold_control(text):
+        text = CONTROL.sub("", text)
     return text if text.isascii() else unicodedata.normalize("NFKC", INVISIBLE.sub("", text))
+
+
+def _may_hold_control(text: str) -> bool:
+    return "[" in text and ("\x1b" in text or "\\" in text)
 
 
 def fold(text: str) -> Folded:
     """Drop invisible characters and apply NFKC character by character, keeping track of where each stood."""
-    if text.isascii():
+    controls = list(CONTROL.finditer(text)) if _may_hold_control(text) else []
+    if text.isascii() and not controls:
         return Folded(text, None)
     folded: list[str] = []
     origin: list[int] = []
+    hidden = {position for control in controls for position in range(*control.span())}
     for position, char in enumerate(text):
+        if position in hidden:
+            continue
         if char.isascii():
             folded.append(char)
             origin.append(position)

@@ -19,7 +19,7 @@ from capability.redaction.judging import (
     Value,
     judge,
 )
-from capability.redaction.shapes import is_joined_words
+from capability.redaction.shapes import ESCAPE_BEFORE, at_boundary, is_joined_words
 
 # ---------------------------------------------------------------- -u user:password
 LOGIN = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user|-U)[ =]{0,2}[\"']?[^\s:\"']{0,128}+:")
@@ -37,16 +37,21 @@ def find_logins(text: str) -> Iterator[Finding]:
 
 
 # ---------------------------------------------------------------- Bearer …, Basic …, password is …
-SPOKEN = re.compile(r"(?<![A-Za-z0-9])(bearer|basic)(?:\s{1,4}|%20|\+)(?:token\s{1,4})?", re.IGNORECASE)
+SPOKEN = re.compile(r"(bearer|basic)(?:\s{1,4}|%20|\+)(?:token\s{1,4})?", re.IGNORECASE)
 SPOKEN_CHARS = 1024  # a credential is judged by this much
 CREDENTIAL = re.compile(r"[A-Za-z0-9._~+/=-]*+")
-STATED = re.compile(r"(?<![A-Za-z])(?:password|passphrase|passcode|passwd|pwd)\s{1,4}(?:is|was)\s{1,4}", re.IGNORECASE)
+STATED = re.compile(
+    rf"(?:(?<![A-Za-z])|{ESCAPE_BEFORE})(?:password|passphrase|passcode|passwd|pwd)\s{{1,4}}(?:is|was)\s{{1,4}}",
+    re.IGNORECASE,
+)
 STRONG = re.compile(r"(?=[^\d]*+\d)(?=.*[A-Za-z!@#$%^&*]).{4,}")
 
 
 def find_spoken(text: str) -> Iterator[Finding]:
     """Yield what follows `Bearer` or `Basic` when it is a credential, not the next word of a sentence."""
     for match in SPOKEN.finditer(text):
+        if not at_boundary(text, match.start(), start="-"):
+            continue
         start = match.end()
         is_secret = _is_basic if match.group(1).lower() == "basic" else _is_bearer
         end = CREDENTIAL.match(text, start, start + SPOKEN_CHARS).end()  # type: ignore[union-attr]
@@ -85,7 +90,8 @@ def find_stated(text: str) -> Iterator[Finding]:
 
 # ---------------------------------------------------------------- cookies and query parameters
 COOKIE = re.compile(
-    r"(?:(?<![A-Za-z0-9-])(set-)?cookie\\{0,8}[\"'`]?[ \t]{0,4}:[ \t]{0,4}|(?<!\S)--cookie[ =])"
+    rf"(?:(?:(?<![A-Za-z0-9-])|{ESCAPE_BEFORE})(set-)?cookie\\{{0,8}}[\"'`]?[ \t]{{0,4}}:[ \t]{{0,4}}"
+    r"|(?<!\S)--cookie[ =])"
     r"\\{0,8}[\"'`]?",
     re.IGNORECASE,
 )

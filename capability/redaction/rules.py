@@ -113,7 +113,8 @@ def _firsts(words: set[str]) -> list[str]:
 
 
 # One look over a lower-case text tells that it holds nothing. `task-…` is everywhere: `sk-` counts only at a boundary.
-SK = r"sk(?:(?<![a-z0-9]sk)|(?<=\\[nrtbf]sk)|(?<=%[0-9a-f]{2}sk))[-_]|sk-(?:proj|ant|svcacct)-"
+ESCAPED = r"(?<=\\[nrtbf]sk)|(?<=%[0-9a-f]{2}sk)|(?<=\\u[0-9a-f]{4}sk)|(?<=\\x[0-9a-f]{2}sk)"
+SK = rf"sk(?:(?<![a-z0-9]sk)|{ESCAPED})[-_]|sk-(?:proj|ant|svcacct)-"
 LITERALS = {start.lower() for start in shapes.STARTS if not start.startswith(("sk-", "sk_"))}
 WORDS = {hint for rule in RULES for hint in rule.hints if not hint.startswith(" ")}
 HINTS = re.compile(f"{SK}|{_tree(LITERALS | WORDS | {'eyj', 'begin'})}")

@@ -16,7 +16,9 @@ Span = tuple[int, int]
 JUDGED_CHARS = 256  # a candidate is judged by at most this much; what is accepted is still masked to its end
 WORDS = re.compile(r"[a-z]+(?:[_-][a-z]+)+")  # `sk-learn-based`: words joined, no key
 KNOWN_START = re.compile(r"(?:proj|ant|svcacct|admin|live|test|or|prod)[-_]")
-ESCAPED = re.compile(r"\\[nrtbf]\Z|%[0-9A-Fa-f]{2}\Z")
+ESCAPED = re.compile(r"(?:\\(?:[nrtbf]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|%[0-9A-Fa-f]{2})\Z")
+ESCAPE_CHARS = 6  # the longest of them
+ESCAPE_BEFORE = r"(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4})|(?<=\\x[0-9A-Fa-f]{2})|(?<=%[0-9A-Fa-f]{2})"  # looking back
 
 
 def is_joined_words(text: str) -> bool:
@@ -113,9 +115,9 @@ def at_boundary(text: str, position: int, *, start: str) -> bool:
     if position == 0:
         return True
     before = text[position - 1]
-    if not (before.isascii() and before.isalnum()) and (before != "_" or "-" in start):
+    if not (before.isascii() and before.isalnum()) and (before != "_" or "_" not in start):
         return True
-    return ESCAPED.search(text[max(0, position - 3) : position]) is not None
+    return ESCAPED.search(text[max(0, position - ESCAPE_CHARS) : position]) is not None
 
 
 def lowered(text: str) -> str:

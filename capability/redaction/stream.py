@@ -30,6 +30,8 @@ BEGIN_AT_END = re.compile(r"-{1,5} ?\Z|-{4,5} ?B[A-Z0-9 ]{0,70}-{0,5}\Z")
 BEGIN_MAX_CHARS = 90
 AUTHORITY_AT_END = re.compile(r":(?://|\\/\\/)([^\s/\"'<>`\\]*+)\Z")
 
+CONTROL_AT_END = re.compile(r"\x1b(?:\[[0-9;:?]{0,24})?\Z")
+CONTROL_MAX_CHARS = 32
 RUN_ENDS = re.compile(r"[\s\"'`<>]")
 LINE_ENDS = re.compile(r"\n")
 
@@ -117,6 +119,9 @@ def _decide(folded: Folded) -> tuple[list[Span], int]:
 
 def undecided(text: str) -> int:
     """Return where a tail begins that more text could turn into a secret of a known shape."""
+    control = CONTROL_AT_END.search(text, max(0, len(text) - CONTROL_MAX_CHARS))
+    if control:  # whole, it would be folded away
+        return min(control.start(), undecided(text[: control.start()]))
     end, low = len(text), lowered(text)
     holds = [end]
     run = len(text.rstrip(BODY_CHARS))

@@ -103,6 +103,11 @@ BEFORE = (
     "secretary said ",
     "état : ",
     "> ",
+    "\x1b[31m",
+    "found: \\u001b[1;32m",
+    "one\\u000a",
+    "two\\x0a",
+    "three\\n",
 )
 AFTER = ("", " and nothing else.", "\nnext line", ", thanks", "\n```", " `tokenCount: 3`", "\t", " ✓")
 around = st.tuples(st.sampled_from(BEFORE), st.sampled_from(AFTER))
@@ -216,3 +221,42 @@ def test_twice_the_input_takes_at_most_two_and_a_half_times_as_long(line: str, w
     while len(seen) < ATTEMPTS and (not seen or seen[-1] > 2.5):
         seen.append(ratio(lambda: work(once), lambda: work(once + once)))
     assert seen[-1] <= 2.5, seen
+
+
+@pytest.mark.requirement("redaction.no-secret-survives")
+@pytest.mark.parametrize(
+    "before",
+    ["\x1b[31m", "\\u001b[1;32m", "one\\u000a", "two\\x0a", "three\\n", "x\\t", "\\r\\n", "url%0A"],
+)
+def test_an_escape_or_a_colour_right_before_a_secret_hides_nothing(before: str) -> None:
+    core = "Q7z0000000000K9Q7z0000000000K9"
+    templates = (
+        *PREFIXED,
+        *NAMED,
+        "Cookie: a=<core>; b=<core>",
+        "my password is <core>",
+        "\x1b[1mtoken\x1b[0m=<core>",
+        "\x1b[31msk-\x1b[0mproj-<core>",
+    )
+    for template in templates:
+        text = before + template.replace("<core>", core)
+        stream = StreamRedactor()
+        streamed = "".join(stream.feed(char) for char in text) + stream.flush()
+        assert core not in redact_text(text), template
+        assert core not in streamed, template
+
+
+@pytest.mark.requirement("redaction.shape")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain \x1b[31mred\x1b[0m text [1] and \\e[0m stays",
+        "C:\\new\\table [x] monkey",
+        "\\u0041uthorId: 12",
+        "100%25 key: a",
+    ],
+)
+def test_escapes_and_colours_around_harmless_words_stay(text: str) -> None:
+    stream = StreamRedactor()
+    assert redact_text(text) == text
+    assert "".join(stream.feed(char) for char in text) + stream.flush() == text
