@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import ipaddress
 import logging
 import socket
@@ -61,9 +62,9 @@ def serve(
     """Serve an ASGI application (or the name of one, `module:name`) until SIGTERM or SIGINT; call `on_stop`; return.
 
     A `listener` is a socket of `listen`, for whoever must know early that the address is free. Only loopback hosts are
-    taken. Port 0 takes a free one; `on_ready(host, port)` is told which, when connections are
-    accepted already. `on_stop` runs in a thread, before the requests that still run are cancelled. May be called once
-    in a process, since Twisted's reactor runs once. Raises `AddressInUse`, `CannotListen`.
+    taken. Port 0 takes a free one; `on_ready(host, port)` is told which, when connections are accepted already.
+    `on_stop` runs in a thread, before the requests that still run are cancelled. May be called once in a process, since
+    Twisted's reactor runs once, and the process is to end soon after. Raises `AddressInUse`, `CannotListen`.
     """
     sys.setswitchinterval(SWITCH_S)
     app = import_string(application.replace(":", ".")) if isinstance(application, str) else application
@@ -76,6 +77,7 @@ def serve(
 
     server.on_listening = ready
     server.run()
+    gc.freeze()  # the process ends now: to pick apart all it has loaded would take thirty times as long as this end
 
 
 def listen(*, host: str, port: int) -> socket.socket:

@@ -1,6 +1,7 @@
 """A tiny ASGI application behind the real server, as a process of its own: the reactor runs once in a process.
 
-Run as `python tiny_server.py [stall seconds]`. Prints `ready <port>` and `stopped`.
+Run as `python tiny_server.py [stall seconds]`. Prints `ready <port>` and `stopped`, and `picked apart` if Python
+collects at its end what had been loaded.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,16 @@ from capability.http import admission
 
 FRAME = "x" * 65_536
 STILL_S = 0.3  # a send that takes longer counts as held back
+
+
+class Circle:
+    """It refers to itself, as most of what a process has loaded does, so only the garbage collector can end it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+    def __del__(self, write: Callable[[int, bytes], int] = os.write) -> None:
+        write(1, b"picked apart\n")
 
 
 class Tiny:
@@ -88,6 +100,7 @@ class Tiny:
 def main() -> None:
     serve.STALL_S = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
     serve.END_S = 0.5
+    loaded = [Circle()]
     serve.serve(
         host="127.0.0.1",
         port=0,
@@ -95,6 +108,7 @@ def main() -> None:
         on_ready=lambda _host, port: print("ready", port, flush=True),
         on_stop=lambda: print("stopped", flush=True),
     )
+    loaded.clear()
 
 
 if __name__ == "__main__":
