@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from cleanroom.harness import HarnessSession
+from cleanroom.harness import HarnessEvent, HarnessSession
 from cleanroom.turn_rows import turn_alias
 from cleanroom.turns import TERMINAL, Turn
+
+SAID_UNREAD = frozenset({"interrupt_acknowledgement", "compaction", "usage"})  # items that may come before the model's
 
 
 @dataclass
@@ -16,7 +18,7 @@ class ActiveTurn:
 
     ordinal: int
     message_id: str
-    answers: tuple[str, ...] = ()  # cards whose answers its text hands on
+    answers: tuple[str, ...] = ()  # cards whose answers its text hands on, until they count as delivered
     state: Turn = Turn.STARTING
     provider_id: str = ""
     asked: bool = False  # an agent has been given its message
@@ -31,6 +33,16 @@ class ActiveTurn:
     @property
     def is_over(self) -> bool:
         return self.state in TERMINAL
+
+    def is_worked_on(self, event: HarnessEvent) -> bool:
+        """Say whether an event shows that the model has read what the turn brought.
+
+        A name does not: the agent keeps the message some milliseconds later, and forgets it when it dies in between.
+        """
+        if not self.provider_id or event.turn_id != self.provider_id:
+            return False
+        said = event.type.startswith("item.") and event.payload.get("kind") not in SAID_UNREAD
+        return said or event.type == "turn.completed"
 
 
 class Attached:

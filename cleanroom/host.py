@@ -36,7 +36,7 @@ from cleanroom.harness import (
     ToolDefinition,
 )
 from cleanroom.hostloop import host_loop
-from cleanroom.outbox import AT_ONCE_S, BOOKS_S, Outbox
+from cleanroom.outbox import AT_ONCE_S, Outbox
 from cleanroom.rooms import Room
 from cleanroom.speech import Speech
 from cleanroom.turns import AlreadyTerminal, Turn, advance
@@ -412,6 +412,8 @@ class Host:
                 await self._end(attached, reason="lost", force=True)
 
     async def _take(self, event: HarnessEvent) -> None:
+        if self._turn is not None and self._turn.is_worked_on(event):
+            self._deliver(self._turn)
         if event.type == "turn.started":
             self._name_turn(event)
         elif event.type in ENDINGS:
@@ -436,19 +438,24 @@ class Host:
         turn.provider_id = event.turn_id
         self._speech.name_turn(event.turn_id, turn.alias)
         started = Draft(type="turn.started", payload={}, turn_id=turn.alias, source_kind="runner")
-        delivered = [
-            Draft(type="interaction.response.delivered", payload={"interactionId": card_id}) for card_id in turn.answers
-        ]
         name = partial(
             turn_rows.name_turn,
             self.room.session_id,
             turn.ordinal,
             event.turn_id,
-            drafts=[started, *delivered],
+            drafts=[started],
             snapshot=self._attached.agent.snapshot() if self._attached else None,
         )
-        # Until this is written, an agent that goes away would be given the answers again.
-        self._outbox.do_soon(name, within_s=AT_ONCE_S if turn.answers else BOOKS_S)
+        self._outbox.do_soon(name)
+
+    def _deliver(self, turn: ActiveTurn) -> None:
+        """The agent works with what the turn handed on; until that is written, it would be given the answers again."""
+        cards, turn.answers = turn.answers, ()
+        if not cards:
+            return
+        drafts = [Draft(type="interaction.response.delivered", payload={"interactionId": card}) for card in cards]
+        deliver = partial(turn_rows.deliver_answers, self.room.session_id, turn.ordinal, drafts=drafts)
+        self._outbox.do_soon(deliver, within_s=AT_ONCE_S)
 
     async def _end_turn(self, event: HarnessEvent) -> None:
         turn = self._turn
@@ -464,6 +471,7 @@ class Host:
             return ToolAnswer(success=False, text="That turn has ended; nothing was done.")
         if turn.by_user or turn.timed_out:
             return ToolAnswer(success=False, text="The turn is being stopped; nothing was done.")
+        self._deliver(turn)
         self._calls += 1
         work = partial(
             toolcalls.perform,

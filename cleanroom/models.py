@@ -82,6 +82,7 @@ class ChatTurn(models.Model):
     )  # what the sender was answered; the same again when it asks again
     provider_turn_id = models.CharField(max_length=128, blank=True)
     answer_ref = models.CharField(max_length=128, blank=True)  # the card whose answer it hands to the agent, if any
+    delivered = models.BooleanField(default=False)  # the agent has worked with the answers that the turn handed on
     counts = models.BooleanField(default=True)
     error_code = models.CharField(max_length=64, blank=True)
     submitted_at = models.DateTimeField()

@@ -26,11 +26,12 @@ CHAT = "SELECT id FROM cleanroom_chatsession WHERE public_id = %s"
 LIVE = f"session_id = ({CHAT}) AND ordinal = %s AND state NOT IN ({ENDED})"
 NAME = f"UPDATE cleanroom_chatturn SET state = %s, provider_turn_id = %s WHERE {LIVE}"  # noqa: S608 - our own names
 SETTLE = f"UPDATE cleanroom_chatturn SET state = %s, error_code = %s, ended_at = %s WHERE {LIVE}"  # noqa: S608
+DELIVER = f"UPDATE cleanroom_chatturn SET delivered = TRUE WHERE session_id = ({CHAT}) AND ordinal = %s"  # noqa: S608
 IS_LIVE = f"SELECT 1 FROM cleanroom_chatturn WHERE {LIVE}"  # noqa: S608
 NEWEST = "SELECT * FROM cleanroom_chatturn WHERE session_id = %s ORDER BY ordinal DESC LIMIT 1"
-UNDELIVERED = (  # a turn that was named has brought all answers before it
+UNDELIVERED = (  # a turn brings all answers before it
     "SELECT answer_ref FROM cleanroom_chatturn WHERE session_id = %s AND answer_ref <> '' AND ordinal > "
-    "(SELECT COALESCE(MAX(ordinal), 0) FROM cleanroom_chatturn WHERE session_id = %s AND provider_turn_id <> '') "
+    "(SELECT COALESCE(MAX(ordinal), 0) FROM cleanroom_chatturn WHERE session_id = %s AND delivered) "
     "ORDER BY ordinal"
 )
 KEEP_SNAPSHOT = "UPDATE cleanroom_chatsession SET snapshot = %s WHERE public_id = %s"
@@ -93,6 +94,14 @@ def name_turn(
             return False
         record.append(session_id=session_id, drafts=drafts)
     return True
+
+
+def deliver_answers(session_id: str, ordinal: int, *, drafts: Sequence[Draft]) -> None:
+    """Record that the agent works with the answers of a turn: no later turn hands them on again."""
+    with transaction.atomic():
+        lock_chat(session_id)
+        if _changed(DELIVER, [session_id, ordinal]):
+            record.append(session_id=session_id, drafts=drafts)
 
 
 def settle_turn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -9,17 +10,33 @@ from typing import Any
 
 import pytest
 
-from cleanroom import answers, host, startup
+from cleanroom import answers, outbox, startup
+from cleanroom.codex.drafts import Draft
 from cleanroom.harness import AgentUnavailableError
 from mockcore.plane import InteractionAlreadyResolved
 from tests.cleanroom.support.chat import Chat
-from tests.cleanroom.support.memory_driver import MemoryDriver
+from tests.cleanroom.support.memory_driver import MemoryAgent, MemoryDriver
 from tests.cleanroom.support.scripts import APPROVAL, QUESTION, calls
 
 pytestmark = pytest.mark.requirement("turn.answer-kept")
 
 SECRET = "sk-proj-FAKEanswerkeyFAKEanswerkey55"
 Lose = Callable[[Chat, Callable[[], int]], int]
+
+
+async def silence(agent: MemoryAgent, message: str) -> None:
+    await asyncio.Event().wait()
+
+
+async def nothing(agent: MemoryAgent, message: str) -> None:
+    return None
+
+
+async def compacting(agent: MemoryAgent, message: str) -> None:
+    for kind in ("compaction", "usage"):
+        payload = {"kind": kind}
+        await agent.tell(Draft(type="item.completed", payload=payload, turn_id=agent.turn_id, item_id=kind))
+    await asyncio.Event().wait()
 
 
 def asked(chat: Chat, operation_id: str = "request_human_input", arguments: dict[str, Any] = QUESTION) -> str:
@@ -48,6 +65,16 @@ def the_agent_dies_before_it_names_the_turn(chat: Chat, begin: Callable[[], int]
     return ordinal
 
 
+def the_agent_dies_as_it_has_named_the_turn(chat: Chat, begin: Callable[[], int]) -> int:
+    """A name is no proof: Codex keeps a message some milliseconds after it has named the turn."""
+    chat.agents.scripts.append(silence)
+    ordinal = begin()
+    chat.agents.wait_until(lambda: chat.events("turn.started")[-1].turn_id == f"turn-{ordinal}")
+    chat.agents.living[-1].die()
+    assert chat.end_of(ordinal).payload["code"] == "codex_unavailable"
+    return ordinal
+
+
 def the_server_is_killed_after_the_202(chat: Chat, begin: Callable[[], int]) -> int:
     chat.put_to_rest()
     with pytest.MonkeyPatch.context() as patch:
@@ -58,7 +85,12 @@ def the_server_is_killed_after_the_202(chat: Chat, begin: Callable[[], int]) -> 
     return ordinal
 
 
-WAYS = [no_agent_starts, the_agent_dies_before_it_names_the_turn, the_server_is_killed_after_the_202]
+WAYS = [
+    no_agent_starts,
+    the_agent_dies_before_it_names_the_turn,
+    the_agent_dies_as_it_has_named_the_turn,
+    the_server_is_killed_after_the_202,
+]
 
 
 def delivered(chat: Chat) -> list[str]:
@@ -71,7 +103,7 @@ def parts(text: str) -> tuple[list[dict[str, Any]], str]:
     return [json.loads(one) for one in kept], last
 
 
-def test_an_answer_is_called_delivered_when_its_turn_has_a_name_and_not_before(
+def test_an_answer_is_called_delivered_when_the_agent_works_with_it_and_not_before(
     agents: MemoryDriver, chat: Chat
 ) -> None:
     card = asked(chat)
@@ -92,7 +124,7 @@ def test_that_an_answer_was_delivered_is_written_at_once(
     agents: MemoryDriver, chat: Chat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     card = asked(chat)
-    monkeypatch.setattr(host, "BOOKS_S", 3600.0)
+    monkeypatch.setattr(outbox, "PROGRESS_S", 3600.0)
     agents.gates.terminal.hold()
     ordinal = chat.answer(card, "accepted")
     assert agents.gates.terminal.reached.wait(5)
@@ -120,6 +152,35 @@ def test_an_answer_that_was_lost_goes_before_the_next_message(agents: MemoryDriv
     assert delivered(chat) == [card]
     chat.talk("And on")
     assert (agents.messages[-1], delivered(chat)) == ("And on", [card])
+
+
+def test_what_an_agent_says_before_it_reads_delivers_nothing(agents: MemoryDriver, chat: Chat) -> None:
+    card = asked(chat)
+    agents.scripts.append(compacting)
+    ordinal = chat.answer(card, "accepted")
+    agents.wait_until(lambda: [event for event in chat.events("item.completed") if event.payload["kind"] == "usage"])
+    agents.living[-1].die()
+    chat.end_of(ordinal)
+    assert delivered(chat) == []
+    chat.talk("Go on")
+    assert delivered(chat) == [card]
+
+
+def test_an_answer_that_the_agent_has_finished_without_a_word_is_delivered(agents: MemoryDriver, chat: Chat) -> None:
+    card = asked(chat)
+    agents.scripts.append(nothing)
+    chat.end_of(chat.answer(card, "accepted"))
+    assert delivered(chat) == [card]
+
+
+def test_an_answer_that_a_call_follows_is_delivered_before_the_call(agents: MemoryDriver, chat: Chat) -> None:
+    card = asked(chat)
+    agents.scripts.append(calls("get_task_context", {}))
+    chat.end_of(chat.answer(card, "accepted"))
+    assert delivered(chat) == [card]
+    told = chat.events("interaction.response.delivered", "item.completed")
+    names = [event.payload.get("operationId", event.event_type) for event in told]
+    assert names.index("interaction.response.delivered") < names.index("get_task_context")
 
 
 def test_an_answer_is_kept_until_a_turn_brings_it_however_many_are_lost(agents: MemoryDriver, chat: Chat) -> None:

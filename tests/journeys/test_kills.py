@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -38,6 +39,12 @@ async def streaming_turn(one: Browser) -> Answer:
     return answer
 
 
+def lost_by(head: dict[str, Any]) -> str | None:
+    """Return why the connection went, as a change of the page's head tells it."""
+    code: str | None = head["set"].get("connection", {}).get("code")
+    return code
+
+
 @pytest.mark.requirement("kill.codex", "kill.runnerd")
 @pytest.mark.parametrize(
     ("words", "code"), [("app-server", "codex_unavailable"), ("cleanroom.runnerd", "runnerd_unavailable")]
@@ -57,6 +64,7 @@ async def test_a_killed_process_ends_the_turn_by_name_and_the_next_message_resum
         assert frames[-1]["error"]["code"] == code
         assert await gone(processes)
 
+        await one.until(answer.body["cursor"], lambda op: op["op"] == "head" and lost_by(op) == code)
         payload = await one.open(one.session_id)
         assert items(payload, "agent_message")[-1]["body"], "what was streamed is kept"
         assert payload["view"]["connection"]["code"] == code
@@ -65,6 +73,34 @@ async def test_a_killed_process_ends_the_turn_by_name_and_the_next_message_resum
         payload = await one.open(one.session_id)
         assert len(items(payload, "durable_comment")) == 1
         assert payload["view"]["connection"]["state"] == "connected"
+
+
+@pytest.mark.requirement("turn.answer-kept")
+async def test_an_answer_reaches_the_thread_whenever_codex_is_killed(make_server: Callable[..., Server]) -> None:
+    """Codex keeps a message some milliseconds after it has named the turn: the kills fall before, then and after."""
+    server = make_server()
+    async with browser(server) as one:
+        for after_s in (0.0, 0.01, 0.02, 0.03, 0.04, 0.06):
+            await one.new_chat()
+            await one.turn("Ask me to confirm that we start today")
+            card = items(await one.open(one.session_id), "interaction")[-1]
+            body = {"sessionId": one.session_id, "interactionId": card["interactionId"], "outcome": "accepted"}
+            answer = await one.call("POST", "interaction", {**body, "result": {}})
+            assert answer.status == 202, answer.body
+            await asyncio.sleep(after_s)  # the moment of the kill is what is varied
+            os.kill(find(server, "app-server"), signal.SIGKILL)
+            await one.frames_until(answer.body["cursor"])
+            _, frames = await one.turn("Read this issue.")
+            assert frames[-1]["type"] == "settled"
+            assert told_in(server, one.session_id, card["interactionId"]), f"killed {after_s} s after the answer"
+
+
+def told_in(server: Server, session_id: str, interaction_id: str) -> bool:
+    """Say whether Codex's own record of a room's thread holds the board's answer to a card, as a message."""
+    kept = [path for path in server.var.rglob("rollout-*.jsonl") if session_id in str(path)]
+    records = "".join(path.read_text() for path in kept).replace("\\", "")
+    said = f'"schema":"paperclip.semantic-interaction-result.v1","interactionId":"{interaction_id}"'
+    return said in records.replace(" ", "")
 
 
 @pytest.mark.requirement("reconnect.try-again")

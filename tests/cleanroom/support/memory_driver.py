@@ -189,6 +189,10 @@ class MemoryAgent:
             payload = {"kind": "agent_message", "text": text}
             await self._queue.put(Draft(type=kind, payload=payload, turn_id=self.turn_id, item_id=item))
 
+    async def tell(self, draft: Draft) -> None:
+        """Emit any event."""
+        await self._queue.put(draft)
+
     async def call(
         self, operation_id: str, arguments: Any = None, *, turn_id: str = "", exposed: bool = True
     ) -> ToolAnswer:
