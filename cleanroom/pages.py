@@ -21,7 +21,7 @@ MODULES_DIR = Path(__file__).resolve().parent / "static" / "cleanroom"
 API_BASE = "/api/capability/ui/"
 STREAM_PATH = f"{API_BASE}stream"
 STYLESHEETS = ("tokens", "base", "shell", "thread", "cards")
-FIRST = ("early.js", "api.js", "storage.js")  # what asks for the room, while everything else is still on its way
+EARLY = "early.js"  # a plain script that stands in the shell itself
 TYPES_ONLY = frozenset({"types.js"})  # read by the type checker, never by a browser
 
 # What our modules import by name, and where `settings.VENDOR` serves it. Published ES modules, unchanged.
@@ -48,8 +48,7 @@ def chat(request: HttpRequest) -> HttpResponse:
             "modules": module_addresses(),
             "stylesheets": [static(f"cleanroom/{name}.css") for name in STYLESHEETS],
             "entry": static("cleanroom/main.js"),
-            "early": static("cleanroom/early.js"),
-            "first": len(FIRST),
+            "early": early_script(),
             "api_base": API_BASE,
             "stream_path": STREAM_PATH,
         },
@@ -64,9 +63,17 @@ def import_map() -> SafeString:
 
 
 @cache
+def early_script() -> SafeString:
+    """Return the script that asks for the room; it cannot end the script element it stands in."""
+    source = (MODULES_DIR / EARLY).read_text()
+    if "</" in source or "<!--" in source:
+        raise ValueError(f"{EARLY} would end the script element it stands in.")
+    return mark_safe(source)  # noqa: S308
+
+
+@cache
 def module_addresses() -> list[str]:
     """Return the address of every module of the page, so that the browser asks for all of them at once."""
     ours = sorted(path.relative_to(MODULES_DIR).as_posix() for path in MODULES_DIR.rglob("*.js"))
-    others = [name for name in ours if name not in TYPES_ONLY and name not in FIRST]
-    paths = [f"cleanroom/{name}" for name in FIRST], IMPORTS.values(), [f"cleanroom/{name}" for name in others]
-    return [static(path) for path in chain(*paths)]
+    modules = [f"cleanroom/{name}" for name in ours if name not in TYPES_ONLY and name != EARLY]
+    return [static(path) for path in chain(IMPORTS.values(), modules)]

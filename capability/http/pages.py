@@ -38,7 +38,7 @@ Answer = HttpResponseBase
 
 
 class ContentPolicy:
-    """Middleware: `request.csp_nonce` for the one inline script of a page, and the policy that allows only it.
+    """Middleware: `request.csp_nonce` for the inline scripts of a page, and the policy that allows only them.
 
     Works in a sync and in an async chain, so that a request changes threads no more often than it must.
     """

@@ -17,13 +17,10 @@ export class ApiError extends Error {
 /** @param {{ base: string, fetch?: typeof globalThis.fetch, timeoutMs?: number }} options `base` ends in a slash */
 export function createApi({ base, fetch = globalThis.fetch.bind(globalThis), timeoutMs = TIMEOUT_MS }) {
   /** @param {string} path @param {object} [body] */
-  const call = async (path, body) => {
-    const response = await reach(() => fetch(base + path, request(body, timeoutMs)))
-    const answer = await reach(() => response.json().catch(rejectUnlessAborted))
-    if (response.ok && answer) return answer
-    throw refusal(response.status, answer)
-  }
+  const call = (path, body) => answerOf(() => fetch(base + path, request(body, timeoutMs)))
   return {
+    /** What `early.js` asked for, read as `open` reads its own. @param {Promise<Response>} early */
+    opened: (early) => answerOf(() => early),
     /** @param {string} [sessionId] */
     open: (sessionId) => call(`cleanroom/session${sessionId ? `?sessionId=${encodeURIComponent(sessionId)}` : ''}`),
     /** @param {string} [sessionId] */
@@ -45,6 +42,14 @@ export function createApi({ base, fetch = globalThis.fetch.bind(globalThis), tim
 }
 
 /** @typedef {ReturnType<typeof createApi>} Api */
+
+/** @param {() => Promise<Response>} ask @returns {Promise<any>} */
+async function answerOf(ask) {
+  const response = await reach(ask)
+  const answer = await reach(() => response.json().catch(rejectUnlessAborted))
+  if (response.ok && answer) return answer
+  throw refusal(response.status, answer)
+}
 
 /** @param {object | undefined} body @param {number} timeoutMs @returns {RequestInit} */
 function request(body, timeoutMs) {

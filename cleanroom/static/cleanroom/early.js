@@ -1,11 +1,24 @@
-// early.js: asks for the room while the rest of the page is still on its way. The page waits for an agent to start far
-// longer than for its own modules, so the shell runs this one first, by itself.
+// early.js: asks for the room before anything else of the page is there: the page waits for an agent to start far longer
+// than for its own modules. The shell carries it in its head, as a plain script, so that it is no file to wait for.
 // @ts-check
-import { createApi } from './api.js'
-import { browserStorage, createMemory, SESSION_KEY } from './storage.js'
+{
+  const { api = '' } = /** @type {HTMLScriptElement} */ (document.currentScript).dataset
+  const room = remembered('paperclip-runner.capability.cleanroom.session')
+  const query = room ? `?sessionId=${encodeURIComponent(room)}` : ''
+  const answer = fetch(`${api}cleanroom/session${query}`, {
+    cache: 'no-store',
+    headers: { Accept: 'application/json' },
+    signal: AbortSignal.timeout(30_000),
+  })
+  answer.catch(() => {}) // whoever awaits it says so
+  Object.assign(globalThis, { earlyAnswer: answer })
 
-const { api: base = '' } = /** @type {HTMLElement} */ (document.getElementById('app')).dataset
-
-/** The answer to the first open of this page, or why there is none. */
-export const opening = createApi({ base }).open(createMemory(browserStorage()).read(SESSION_KEY))
-opening.catch(() => {}) // whoever awaits it says so
+  /** @param {string} key */
+  function remembered(key) {
+    try {
+      return globalThis.localStorage?.getItem(key)
+    } catch {
+      return null // the storage may not be touched here
+    }
+  }
+}

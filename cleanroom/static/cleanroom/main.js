@@ -4,7 +4,6 @@ import { render } from 'preact'
 import { html, RoomContext } from './html.js'
 import { createApi } from './api.js'
 import { createDrafts } from './draft.js'
-import { opening } from './early.js'
 import { CHAT, parseRoute } from './route.js'
 import { createRoom } from './room.js'
 import { browserStorage, createMemory, SESSION_KEY } from './storage.js'
@@ -17,8 +16,9 @@ const root = /** @type {HTMLElement} */ (document.getElementById('app'))
 const { api: base = '', stream: streamPath = '' } = root.dataset
 const memory = createMemory(browserStorage())
 
+const api = createApi({ base })
 const room = createRoom({
-  api: createApi({ base }),
+  api,
   memory,
   drafts: createDrafts(memory),
   follow: ({ sessionId, ...handlers }) => openStream({ url: (after) => streamUrl(sessionId, after), ...handlers }),
@@ -63,4 +63,5 @@ addEventListener('pageshow', ({ persisted }) => persisted && room.start()) // ba
 
 root.replaceChildren()
 render(html`<${RoomContext.Provider} value=${room}><${App} /><//>`, root)
-room.startFrom(opening)
+const { earlyAnswer } = /** @type {import('./types.js').Early} */ (/** @type {unknown} */ (globalThis))
+room.startFrom(api.opened(earlyAnswer))

@@ -1,6 +1,7 @@
 // types.js: the shapes that travel between the server and this page, for the type checker only.
 // @ts-check
 
+/** @typedef {{ earlyAnswer: Promise<Response> }} Early  what `early.js` leaves in the window for `main.js` */
 /** @typedef {{ section: string, recordId: string } | null} EvidenceRef */
 /** @typedef {{ id: string, kind: string, at?: string } & Record<string, any>} Item */
 /** @typedef {{ code: string, message: string }} Problem */
