@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import vm from 'node:vm'
-import { createApi } from '../../cleanroom/static/cleanroom/api.js'
+import { createApi, TIMEOUT_MS } from '../../cleanroom/static/cleanroom/api.js'
 import { SESSION_KEY } from '../../cleanroom/static/cleanroom/storage.js'
 
 const source = await readFile(new URL('../../cleanroom/static/cleanroom/early.js', import.meta.url), 'utf8')
@@ -19,7 +19,7 @@ function run({ storage = { getItem: () => null }, fetch } = {}) {
       asked.push([address, options])
       return answer(address, options)
     },
-    AbortSignal,
+    AbortSignal: { timeout: (/** @type {number} */ ms) => `aborts after ${ms}` },
     get localStorage() {
       if (storage instanceof Error) throw storage
       return storage
@@ -29,11 +29,11 @@ function run({ storage = { getItem: () => null }, fetch } = {}) {
   return { asked, early: context.earlyAnswer }
 }
 
-test('the room this browser was in is asked for under the name it is remembered by', () => {
+test('the room this browser was in is asked for as any open is, under the name it is remembered by', () => {
   const { asked } = run({ storage: { getItem: (/** @type {string} */ key) => (key === SESSION_KEY ? 'a b' : null) } })
   assert.deepEqual(asked.map(([address]) => address), ['/api/cleanroom/session?sessionId=a%20b'])
   const { cache, headers, signal } = asked[0][1]
-  assert.deepEqual([cache, headers.Accept, signal.aborted], ['no-store', 'application/json', false])
+  assert.deepEqual([cache, headers.Accept, signal], ['no-store', 'application/json', `aborts after ${TIMEOUT_MS}`])
 })
 
 test('a browser without memory, or with one that may not be touched, asks for a new room', () => {

@@ -1,7 +1,7 @@
 // api.js: the seven routes of the session API, one function each. Knows HTTP; knows nothing of the page.
 // @ts-check
 
-const TIMEOUT_MS = 30_000 // an open may take ten seconds by itself
+export const TIMEOUT_MS = 30_000 // an open may take ten seconds by itself
 
 /** A call that was answered with a refusal, or not answered at all (`network`, `timeout`). */
 export class ApiError extends Error {
