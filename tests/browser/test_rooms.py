@@ -8,10 +8,13 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.support.line import line_to
 from tests.browser.support.room_server import RoomServer
 from tests.browser.support.thread_page import SESSION_KEY, ThreadPage
 
 pytestmark = pytest.mark.browser
+SILENCE_MS = 40_000  # of `stream.js`: two missed heartbeats and a little
+CONNECT_MS = 10_000
 LONG_MS = 12_000  # several attempts to come back, each later than the one before
 CODEX_GONE = {"state": "closed", "code": "codex_unavailable", "message": "Codex ended unexpectedly."}
 
@@ -257,6 +260,33 @@ def test_what_happened_while_the_line_was_gone_for_long_is_there_once_when_it_is
     expect(chat.people).to_have_text(["before", "from another tab"])
     expect(chat.turns).to_have_count(2)
     expect(chat.field).to_have_value("kept")
+
+
+@pytest.mark.requirement("page.connection-lost")
+def test_a_line_that_falls_silent_is_given_up_by_itself_and_everything_said_meanwhile_comes_once(
+    server: RoomServer, open_page: OpenPage
+) -> None:
+    with line_to(server) as line:
+        page = open_page(line.origin)
+        page.clock.install()
+        page.reload()
+        chat = ThreadPage(page).ready()
+        server.room.submit("before")
+        expect(chat.people).to_have_text(["before"])
+        line.fall_silent()
+        server.room.settle(1)
+        server.room.submit("from another tab")
+        page.clock.run_for(SILENCE_MS - 1_000)
+        expect(chat.root).to_have_attribute("data-connection-state", "connected")
+        page.clock.run_for(1_000)  # given up, and tried again
+        expect(chat.root).to_have_attribute("data-connection-state", "connected")
+        page.clock.run_for(CONNECT_MS + 1_000)
+        expect(chat.root).to_have_attribute("data-connection-state", "reconnecting")
+        expect(chat.people).to_have_count(1)
+        line.come_back()
+        page.clock.run_for(2 * CONNECT_MS)  # a try that began while the line was dead is given up in its turn
+        expect(chat.people).to_have_text(["before", "from another tab"])
+        expect(chat.root).to_have_attribute("data-connection-state", "connected")
 
 
 @pytest.mark.requirement("page.finished")

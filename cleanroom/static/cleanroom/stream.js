@@ -24,6 +24,7 @@ import { StreamGap } from './session_state.js'
 const FIRST_DELAY_MS = 400
 const LONGEST_DELAY_MS = 15_000
 const SILENCE_MS = 40_000 // the server's heart beats every 15 s; two missed beats and a little are a dead line
+const CONNECT_MS = 10_000 // a line that is not there in this time will not come: nobody says so when packets are lost
 const STEADY_MS = 3_000 // a line that held this long starts over with the shortest delay
 const GONE = 4404 // close code of a room that is retired, or is not ours
 const BAD_CURSOR = 4400 // close code of a cursor the server does not have
@@ -65,8 +66,9 @@ export function openStream({
     clearTimeout(retry)
     const line = new Socket(url(cursor()))
     socket = line
-    listenForSilence()
+    giveUpAfter(CONNECT_MS)
     line.onopen = () => {
+      if (line === socket) giveUpAfter(SILENCE_MS)
       openedAt = now()
       onState('open', attempt)
     }
@@ -80,7 +82,7 @@ export function openStream({
 
   /** @param {string} data */
   function receive(data) {
-    listenForSilence()
+    giveUpAfter(SILENCE_MS)
     try {
       onFrame(JSON.parse(data))
       gaps = 0
@@ -107,9 +109,10 @@ export function openStream({
     return undefined
   }
 
-  function listenForSilence() {
+  /** @param {number} quietMs */
+  function giveUpAfter(quietMs) {
     clearTimeout(watchdog)
-    watchdog = setTimeout(() => lost(0), SILENCE_MS)
+    watchdog = setTimeout(() => lost(0), quietMs)
   }
 
   function drop() {
