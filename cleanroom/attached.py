@@ -58,6 +58,14 @@ class Attached:
     def is_ended(self) -> bool:
         return self._closing is not None and self._closing.done()
 
+    async def lost(self) -> None:
+        """Return once an agent that has gone by itself is cleared away; at once while it is there.
+
+        Its last words may still be on their way when its turn has ended already. Bounded, as the clearing away is.
+        """
+        if self.agent.has_ended() and self.pump is not None:
+            await asyncio.wait({self.pump})
+
     async def close(self, *, reason: str, force: bool = False) -> None:
         """End the agent, once; what it still says is heard by nobody. Bounded by the driver.
 

@@ -269,6 +269,9 @@ class HarnessSession(Protocol):
 
     def snapshot(self) -> SessionSnapshot: ...
 
+    def has_ended(self) -> bool:
+        """Say whether the session broke or was closed: it takes no turn any more. Its last events may still come."""
+
     async def close(self, *, reason: str, force: bool = False) -> None:
         """End the agent and its runner; safe to call twice. Bounded: five seconds, then everything is killed."""
 

@@ -16,10 +16,8 @@ from typing import Any
 
 from django.db import DatabaseError
 
-from capability import authorizations
-from capability.binding import codex_dynamic_tools
 from cleanroom import agent as agents
-from cleanroom import exposure, limits, rooms, toolcalls, turn_rows
+from cleanroom import limits, rooms, toolcalls, turn_rows
 from cleanroom.announcer import RESTING, Announcer
 from cleanroom.attached import ActiveTurn, Attached
 from cleanroom.endings import CLOSED_MESSAGES, ending
@@ -29,14 +27,13 @@ from cleanroom.harness import (
     HarnessSession,
     HarnessTurnActiveError,
     HarnessUnavailableError,
-    OpenSession,
     SessionSnapshot,
     ToolAnswer,
     ToolCall,
-    ToolDefinition,
 )
 from cleanroom.hostloop import host_loop
 from cleanroom.outbox import AT_ONCE_S, Outbox
+from cleanroom.preparing import Prepared, prepare
 from cleanroom.rooms import Room
 from cleanroom.speech import Speech
 from cleanroom.turns import AlreadyTerminal, Turn, advance
@@ -196,6 +193,8 @@ class Host:
 
     # ------------------------------------------------------------ the agent's process
     async def _ensure_agent(self) -> HarnessSession:
+        if self._attached is not None:
+            await self._attached.lost()
         async with self._agent_lock:
             return self._attached.agent if self._attached else await self._start()
 
@@ -204,9 +203,11 @@ class Host:
         if self._closing:
             raise HarnessUnavailableError(BEING_CLOSED)
         try:
-            request, names, snapshot = await self._request()
+            prepared: Prepared = await host_loop.rows(prepare, self.room)
         except DatabaseError as error:
             raise HarnessUnavailableError("The chat could not be read just now. Try again.") from error
+        self._calls, self._pending = prepared.calls, set(prepared.pending)
+        request, snapshot = prepared.request(on_tool_call=self._on_tool_call), prepared.snapshot
         if snapshot is not None:
             self._say.resuming(attempt=self._attempts + 1)
         attached: Attached | None = None
@@ -214,7 +215,7 @@ class Host:
             driver = agents.make_driver()
             opening = driver.open_session(request) if snapshot is None else driver.recover_session(request, snapshot)
             attached = Attached(await opening)
-            await self._introduce(attached.agent, names, kind=driver.descriptor().kind)
+            await self._introduce(attached.agent, prepared.names, kind=driver.descriptor().kind)
             self._say.forgotten(attached.agent, snapshot, turn_id=self._last_alias)
         except BaseException as error:
             self._say.not_started(error, closing=self._closing)
@@ -236,23 +237,6 @@ class Host:
         except DatabaseError as error:
             raise HarnessUnavailableError("The start of the agent could not be recorded. Try again.") from error
 
-    async def _request(self) -> tuple[OpenSession, dict[str, list[str]], SessionSnapshot | None]:
-        room = self.room
-        names, tools, calls, pending, snapshot = await host_loop.rows(self._prepare)
-        self._calls, self._pending = calls, set(pending)
-        request = OpenSession(
-            run_id=room.run_id,
-            normalized_session_id=room.session_id,
-            workspace=room.workspace,
-            home=room.home,
-            base_instructions=exposure.BASE_INSTRUCTIONS,
-            tools=tools,
-            withheld_tools=frozenset(names["withheld"]),
-            on_tool_call=self._on_tool_call,
-            last_source_seq=snapshot.last_source_seq if snapshot else 0,
-        )
-        return request, names, snapshot
-
     async def _drop(self, *, reason: str) -> None:
         """Detach and end the agent. The lock is held."""
         attached, self._attached = self._attached, None
@@ -267,20 +251,6 @@ class Host:
         finally:
             if attached.is_ended:
                 self._leaving.discard(attached)
-
-    def _prepare(self) -> tuple[dict[str, list[str]], list[ToolDefinition], int, list[str], Any]:
-        room = self.room
-        rooms.require_living(room)
-        rooms.make_directories(room)
-        visible = room.dispatcher().list_tools(run_id=room.run_id)
-        tools = [
-            ToolDefinition(name=tool["name"], description=tool["description"], input_schema=tool["inputSchema"])
-            for tool in codex_dynamic_tools(visible)
-        ]
-        exposed = [tool.name for tool in tools]
-        names = {"exposed": exposed, "withheld": toolcalls.withheld(exposed)}
-        calls = authorizations.count_invocations(company_id=room.company_id)
-        return names, tools, calls, toolcalls.pending_ids(room), turn_rows.load_snapshot(room.session_id)
 
     # ------------------------------------------------------------ one turn
     async def _run_turn(self, turn: ActiveTurn, text: str) -> None:
@@ -324,7 +294,7 @@ class Host:
                 await turn.ended.wait()
                 return
         except (TimeoutError, Refusal):
-            pass
+            await self._attached.lost()
         except Exception:
             log.exception("an agent could not be asked to stop")
         async with self._agent_lock:

@@ -118,6 +118,9 @@ class CodexSession:
             has_messages=self._has_messages,
         )
 
+    def has_ended(self) -> bool:
+        return self._broken is not None
+
     # ------------------------------------------------------------ what may be asked
     async def start_turn(self, *, message: str) -> str:
         """Send one message; return the turn's id once `turn/started` came.

@@ -134,6 +134,18 @@ def test_a_message_while_a_dead_agent_is_cleared_away_is_not_lost_with_it(agents
     assert [agent.messages for agent in agents.agents] == [[], ["Hello"]]
 
 
+@pytest.mark.requirement("host.lost-agent")
+def test_a_message_meets_no_agent_that_has_died_and_not_said_so_yet(agents: MemoryDriver, chat: Chat) -> None:
+    agents.gates.farewell.hold()
+    agents.agents[0].die()
+    assert agents.gates.farewell.reached.wait(5)
+    ordinal = chat.send("Hello")
+    assert host_of(chat).holds(ordinal)
+    agents.gates.farewell.release()
+    assert chat.end_of(ordinal).event_type == "turn.completed"
+    assert [agent.messages for agent in agents.agents] == [[], ["Hello"]]
+
+
 # ---------------------------------------------------------------- stops
 @pytest.mark.requirement("host.stop.forced")
 def test_a_deaf_agent_is_replaced_and_the_message_after_the_stop_meets_the_new_one(

@@ -71,12 +71,14 @@ class Gate:
 
 @dataclass
 class Gates:
-    """Where agents can be held: before they are ready, before a turn has a name, before its end, before they close."""
+    """Where agents can be held: before they are ready, before a turn has a name, before its end, before they close, and
+    before one that died has said so."""
 
     start: Gate = field(default_factory=Gate)
     name: Gate = field(default_factory=Gate)
     terminal: Gate = field(default_factory=Gate)
     close: Gate = field(default_factory=Gate)
+    farewell: Gate = field(default_factory=Gate)
 
     def release_all(self) -> None:
         for gate in vars(self).values():
@@ -217,6 +219,11 @@ class MemoryAgent:
         self._loop.call_soon_threadsafe(self._die)
 
     def _die(self) -> None:
+        self._ended.set()
+        self._last = asyncio.create_task(self._say_farewell())
+
+    async def _say_farewell(self) -> None:
+        await self.driver.gates.farewell.passing()
         if self.turn_id is not None:
             payload = {"code": "codex_unavailable", "message": "It died."}
             self._queue.push(Draft(type="turn.failed", payload=payload, turn_id=self.turn_id))
@@ -296,6 +303,9 @@ class MemoryAgent:
 
     async def steer(self, *, turn_id: str, message: str) -> None:
         raise HarnessCapabilityUnavailableError("steer")
+
+    def has_ended(self) -> bool:
+        return self._ended.is_set()
 
     def snapshot(self) -> SessionSnapshot:
         return SessionSnapshot(
