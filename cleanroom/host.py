@@ -294,7 +294,7 @@ class Host:
                 await turn.ended.wait()
                 return
         except (TimeoutError, Refusal):
-            await self._attached.lost()
+            pass
         except Exception:
             log.exception("an agent could not be asked to stop")
         async with self._agent_lock:

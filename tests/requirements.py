@@ -47,6 +47,8 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "issue semantic catalog, design section 11",
     ),
     "bench.history": ("Rebuilding and comparing have bars that do not grow with the history.", "design section 11"),
+    "bench.standing": ("The bench judges a server at rest and the page's scripts.", "design section 11"),
+    "bench.streams": ("The bench judges how soon an event is seen by followers.", "design section 11"),
     "binding.identical": ("Every provider gets the same contracts in the same order.", "seed semantic catalog"),
     "binding.kinds": ("There are two kinds of binding; any other is refused by code.", "seed semantic catalog"),
     "boundary.no-credential-field": ("No tool schema has a credential field, at any depth.", "seed semantic catalog"),

@@ -13,6 +13,10 @@ TURN_RATIO = 1.15
 CALL_P50_MS = 5.0
 CALL_P99_MS = 25.0
 PAGE_MS = 1000.0
+SCRIPT_KB = 150.0
+START_S = 2.0
+MEMORY_MIB = 150.0
+SEEN_FEW_MS, SEEN_MANY_MS = 3.0, 10.0
 REBUILD_MS = 50.0
 REBUILD_RATIO = 1.5  # late against early: what does not grow stays at 1, and a busy machine is not blamed for 1.2
 DISPATCH_RATIO = 2.0  # of the same four rows written by the ORM: the boundary may cost as much again as it writes
@@ -23,7 +27,7 @@ REDACT_TWICE_RATIO = 2.5  # twice the text may take this much longer; source: is
 
 @dataclass(frozen=True, kw_only=True)
 class Limit:
-    """One number with its bar; `unit` is `x` for a ratio, `ms` for milliseconds and `µs` for microseconds."""
+    """One number with its bar; `unit` is `x` for a ratio, `ms` for milliseconds, `µs` for microseconds, and so on."""
 
     name: str
     value: float
@@ -100,6 +104,31 @@ def page_bar(*, first_ms: Sequence[float], again_ms: Sequence[float]) -> Bar:
         Limit(name="refresh", value=again, at_most=PAGE_MS, unit="ms"),
     )
     return Bar(name="page usable", rounds=len(first_ms), limits=limits, facts={"first visit": first, "refresh": again})
+
+
+def server_bar(*, start_s: Sequence[float], memory_mib: Sequence[float]) -> Bar:
+    """Judge the server before anybody has come: how soon it can be asked, and the memory it holds then."""
+    limits = (
+        Limit(name="start", value=statistics.median(start_s), at_most=START_S, unit="s"),
+        Limit(name="memory", value=statistics.median(memory_mib), at_most=MEMORY_MIB, unit="MiB"),
+    )
+    return Bar(name="server without Codex", rounds=len(start_s), limits=limits)
+
+
+def script_bar(*, script_bytes: int) -> Bar:
+    """Judge how much script the page loads, compressed."""
+    limit = Limit(name="compressed", value=script_bytes / 1000, at_most=SCRIPT_KB, unit="KB")
+    return Bar(name="script of the page", rounds=1, limits=(limit,))
+
+
+def follower_bar(*, few_ms: Sequence[float], many_ms: Sequence[float]) -> Bar:
+    """Judge how soon an appended event is seen: by 4 followers, and by 16 at 200 events a second."""
+    limits = (
+        Limit(name="p50, 4 followers", value=percentile(few_ms, 50), at_most=SEEN_FEW_MS, unit="ms"),
+        Limit(name="p50, 16 followers", value=percentile(many_ms, 50), at_most=SEEN_MANY_MS, unit="ms"),
+    )
+    facts = {"p99, 4": percentile(few_ms, 99), "p99, 16": percentile(many_ms, 99)}
+    return Bar(name="event until seen", rounds=len(few_ms), limits=limits, facts=facts)
 
 
 def rebuild_bar(*, name: str, early_ms: Sequence[float], late_ms: Sequence[float]) -> Bar:

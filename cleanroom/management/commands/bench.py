@@ -24,17 +24,22 @@ from cleanroom.bench.bars import (
     call_bar,
     decision_bar,
     dispatch_bar,
+    follower_bar,
     history_bar,
     open_bar,
     page_bar,
     rebuild_bar,
     redactor_bar,
+    script_bar,
+    server_bar,
     turn_bar,
 )
 from cleanroom.bench.boundary import BoundaryTimes, measure_boundary
+from cleanroom.bench.followers import measure_followers
 from cleanroom.bench.histories import measure_rebuilds
 from cleanroom.bench.page import PageTimes, chromium, measure_page
 from cleanroom.bench.rounds import BenchBroken, Times, laboratory, measure
+from cleanroom.bench.standing import NotMeasured, measure_standing
 from cleanroom.bench.toolcall import measure_calls
 from cleanroom.rehearsal import MODEL_NAME
 from cleanroom.rehearsal.process import RehearsalDidNotStart, rehearsal_process
@@ -46,11 +51,14 @@ CALLS_A_ROUND = 20
 CHILD_S = 300
 REVISIONS = 10_000
 REBUILDS = 40
+EVENTS = 200
+NOWHERE = {"CAPABILITY_MODEL_URL": "http://127.0.0.1:9/v1", "CAPABILITY_MODEL": MODEL_NAME}  # nobody will ask it
 
 # What is timed in a process with a fresh database of its own, so that this one's is not written to.
 PARTS: dict[str, Callable[[int], Any]] = {
     "calls": lambda count: measure_calls(calls=count),
     "boundary": lambda count: asdict(measure_boundary(rounds=count)),
+    "followers": lambda count: measure_followers(events=count).as_json(),
     "rebuilds": lambda count: measure_rebuilds(revisions=REVISIONS, rounds=count).as_json(),
 }
 
@@ -74,7 +82,7 @@ class Command(BaseCommand):
         rounds = min(MAX_ROUNDS, max(1, options["rounds"]))
         try:
             bars = asyncio.run(bench(rounds=rounds))
-        except (ServerDidNotStart, RehearsalDidNotStart, BenchBroken) as error:
+        except (ServerDidNotStart, RehearsalDidNotStart, BenchBroken, NotMeasured) as error:
             raise CommandError(str(error)) from None
         except asyncio.CancelledError:
             raise CommandError("stopped before the end") from None
@@ -98,6 +106,8 @@ async def bench(*, rounds: int) -> list[Bar]:
         calls = await asyncio.to_thread(in_a_child, var, "calls", rounds * CALLS_A_ROUND)
         boundary = BoundaryTimes(**await asyncio.to_thread(in_a_child, var, "boundary", rounds * CALLS_A_ROUND))
         rebuilds = await asyncio.to_thread(in_a_child, var, "rebuilds", REBUILDS)
+        seen = await asyncio.to_thread(in_a_child, var, "followers", EVENTS)
+        standing = await measure_standing(var / "standing", environment=NOWHERE)
     return [
         open_bar(ours_ms=times.ours_open, raw_ms=times.raw_open),
         turn_bar(ours_ms=times.ours_turn, raw_ms=times.raw_turn),
@@ -113,6 +123,9 @@ async def bench(*, rounds: int) -> list[Bar]:
         rebuild_bar(name="open a revision", early_ms=rebuilds["early_open"], late_ms=rebuilds["late_open"]),
         rebuild_bar(name="compare two revisions", early_ms=rebuilds["early_diff"], late_ms=rebuilds["late_diff"]),
         history_bar(name="fork a revision", early_ms=rebuilds["early_fork"], late_ms=rebuilds["late_fork"]),
+        follower_bar(few_ms=seen["few_ms"], many_ms=seen["many_ms"]),
+        server_bar(start_s=standing.start_s, memory_mib=standing.memory_mib),
+        script_bar(script_bytes=standing.script_bytes),
         *([page_bar(first_ms=page.first, again_ms=page.again)] if page else []),
     ]
 
