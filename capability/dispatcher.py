@@ -227,7 +227,6 @@ class Dispatcher:
                 idempotency_key=case.given["idempotencyKey"],
                 command=write.command(case.given),
                 cause=cause,
-                seen=case.facts,
             )
         )
         if isinstance(outcome, Refused):

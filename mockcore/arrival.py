@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any
 
 from mockcore.handlers.scene import CommandInvalid
-from mockcore.port import RunFacts
 from mockcore.text import clean
 
 
@@ -15,8 +14,6 @@ def cleaned(value: Any) -> Any:
     changed = {}
     for field in dataclasses.fields(value):
         old = getattr(value, field.name)
-        if isinstance(old, RunFacts):
-            continue  # it came from here
         new = cleaned(old) if dataclasses.is_dataclass(old) else plain(old)
         if new != old:
             changed[field.name] = new

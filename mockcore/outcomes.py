@@ -36,7 +36,7 @@ def write_command(act: ledger.Act, scene: Scene, envelope: Envelope, text: str) 
         entity_refs=refs,
         scheduled_wake_ids=tuple(c.row.public_id for c in changes if c.row.KIND == "wake" and c.before is None),
     )
-    scope = idempotency.scope_of(envelope.run_id)
+    scope = idempotency.scope_of(envelope.run_id, envelope.principal)
     remember = idempotency.memory(work.company, scope, envelope.idempotency_key, text, applied)
     ledger.commit(work=work, act=act, note=note, changes=changes, refs=refs, remember=remember)
     return applied

@@ -99,7 +99,7 @@ class MockControlPlane:
         act = ledger.Act(
             operation=envelope.command.kind, run_id=envelope.run_id, principal=envelope.principal, cause=envelope.cause
         )
-        return self._carry_out(act, lambda work: self._applied(work, act, self._run_of(work, envelope), envelope))
+        return self._carry_out(act, lambda work: self._applied(work, act, self._run(envelope.run_id), envelope))
 
     def advance_clock(self, request: AdvanceClock) -> Outcome:
         """Move company time on, then expire and deliver what became due. Errors: `clock`, and those of the key."""
@@ -184,8 +184,8 @@ class MockControlPlane:
     def _applied(self, work: UnitOfWork, act: ledger.Act, run: Run, envelope: Envelope) -> Applied:
         lifecycle.require_running(work.company)
         text = idempotency.require_usable(envelope.idempotency_key, envelope.command.payload())
-        scope = idempotency.scope_of(envelope.run_id)
-        if stored := idempotency.stored(work.company, scope, envelope.idempotency_key, text):
+        whose = (envelope.run_id, envelope.principal, envelope.idempotency_key)
+        if stored := idempotency.stored_command(work.company, *whose, text):
             ledger.decide(
                 work=work, act=act, outcome=Decided.DUPLICATE, reason="command_already_applied", refs=stored.entity_refs
             )
@@ -222,6 +222,13 @@ class MockControlPlane:
         return clock.advance(work, act, ticks=request.ticks, remember=remember)
 
     # ------------------------------------------------------------ reads
+    def has_applied(self, run_id: str, idempotency_key: str, principal: Principal = Principal.RUN) -> bool:
+        """Say whether a command of this run and principal took effect under the key. Raises `CompanyMissing`."""
+        company = Company.objects.filter(pk=self.company_id).first()
+        if company is None:
+            raise CompanyMissing
+        return idempotency.is_known(company, clean(run_id), principal, clean(idempotency_key))
+
     def facts(self, run_id: str) -> RunFacts:
         """Return the run's actor, task and capabilities from fresh rows, in one query. Raises `RunMissing`."""
         run = self._run(run_id, "company")
@@ -233,7 +240,6 @@ class MockControlPlane:
             actor=run.actor.as_json(),
             task=run.task.as_json(),
             state_revision=run.company.revision,
-            row=run,
         )
 
     def context(self, run_id: str) -> dict[str, Any]:
@@ -281,14 +287,6 @@ class MockControlPlane:
         if company is None:
             raise CompanyMissing
         return company
-
-    def _run_of(self, work: UnitOfWork, envelope: Envelope) -> Run:
-        """Return the envelope's run as it is. Every change of a company moves its revision, so one seen at it holds."""
-        seen, now = envelope.seen, (self.company_id, envelope.run_id, work.company.revision)
-        if seen and seen.row and (seen.company_id, seen.run_id, seen.state_revision) == now:
-            run: Run = seen.row
-            return run
-        return self._run(envelope.run_id)
 
     def _run(self, run_id: str, *related: str) -> Run:
         uid = uid_of(self.company_id, clean(run_id))

@@ -37,7 +37,7 @@ class Cause:
 
 @dataclass(frozen=True, kw_only=True)
 class Envelope:
-    """One command on its way to the plane. Keys live in one space per run, whatever the command kind."""
+    """One command on its way to the plane. Keys live in one space per run and principal, whatever the command kind."""
 
     run_id: str
     idempotency_key: str
@@ -45,7 +45,6 @@ class Envelope:
     cause: Cause = field(default_factory=Cause)
     principal: Principal = Principal.RUN
     expected_revision: int | None = None
-    seen: RunFacts | None = None  # what the caller judged by, read in this transaction: not read again while it holds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +147,6 @@ class RunFacts:
     actor: JSON
     task: JSON
     state_revision: int
-    row: Any = field(default=None, repr=False, compare=False)  # the plane's own, for `Envelope.seen`
 
     @property
     def finished_by_run(self) -> bool:
@@ -175,6 +173,12 @@ class ControlPlanePort(Protocol):
 
     def apply(self, envelope: Envelope) -> Outcome:
         """Apply one command in one transaction. A refusal changes no entity and leaves a decision record."""
+
+    def has_applied(self, run_id: str, idempotency_key: str, principal: Principal = Principal.RUN) -> bool:
+        """Say whether a command of this run and principal took effect under the key; applying it again is then safe.
+
+        So a caller may let a repeated command through that it would refuse as a new one.
+        """
 
     def query(self, run_id: str, query: str, /, **arguments: Any) -> dict[str, Any]:
         """Answer one named read of `queries.QUERIES` in the shape of reference A section 1.4.

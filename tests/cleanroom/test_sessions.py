@@ -204,6 +204,15 @@ def test_an_answer_that_the_company_refuses_leaves_a_decision_and_no_turn(agents
     assert len(chat.events()) == before
 
 
+def test_an_agent_that_uses_up_the_boards_keys_keeps_nobody_from_answering(agents: MemoryDriver, chat: Chat) -> None:
+    card = asked(agents, chat, "request_approval", APPROVAL)
+    taken = {"idempotencyKey": f"capability-live-interaction:{card}:rejected", "body": "Mine."}
+    agents.scripts.append(calls("report_progress", taken))
+    assert chat.talk().event_type == "turn.completed"
+    assert chat.end_of(chat.answer(card, "rejected", {"note": "No."})).event_type == "turn.completed"
+    assert entity(chat, f"approval:{card}")["status"] == "rejected"
+
+
 @pytest.mark.requirement("interaction.one-winner")
 def test_of_eight_decisions_at_once_exactly_one_counts(agents: MemoryDriver, chat: Chat) -> None:
     card = asked(agents, chat, "request_approval", APPROVAL)

@@ -9,9 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
-from mockcore import handlers, models, rows
+from mockcore import copies, handlers, models, rows
 from mockcore.commands import (
+    DecideApproval,
     FinishTask,
     PostBoardComment,
     ReportProgress,
@@ -249,3 +251,63 @@ def test_a_fault_for_one_command_spares_the_others_and_those_that_are_refused_an
 def test_the_board_can_meet_a_fault_too(desk: Desk) -> None:
     FaultFactory(company=desk.company(), code="outage")
     desk.refuse(PostBoardComment(body="hi"), "outage", principal=Principal.BOARD)
+
+
+# ---------------------------------------------------------------- whose key
+def asked_for(desk: Desk) -> str:
+    """Let the run ask for an approval, and return its id."""
+    refs = desk.do(RequestApproval(approval_type="spend", payload_json={})).entity_refs
+    return next(ref.removeprefix("approval:") for ref in refs if ref.startswith("approval:"))
+
+
+def test_a_key_that_the_run_used_is_still_free_for_the_board(desk: Desk) -> None:
+    approval_id = asked_for(desk)
+    key = f"capability-live-interaction:{approval_id}:rejected"
+    desk.do(HELLO, key=key)
+    desk.board(DecideApproval(approval_id=approval_id, decision="rejected", note="No."), key=key)
+    assert desk.entity(f"approval:{approval_id}")["status"] == "rejected"
+    desk.do(HELLO, key="board-comment:message-1")
+    desk.board(PostBoardComment(body="From the board"), key="board-comment:message-1")
+    assert comments(desk) == ["hello", "hello", "From the board"]
+
+
+def test_the_run_does_not_learn_from_a_key_what_the_board_did(desk: Desk) -> None:
+    approval_id = asked_for(desk)
+    decision = DecideApproval(approval_id=approval_id, decision="rejected", note="No.")
+    desk.board(decision, key="k")
+    desk.refuse(decision, "operation_not_authorized", key="k")
+    desk.do(HELLO, key="k")
+    again = desk.send(decision, key="k", principal=Principal.BOARD)
+    assert isinstance(again, Applied)
+    assert again.disposition == "duplicate"
+
+
+def kept_among_the_runs(desk: Desk) -> None:
+    """Leave the board's records as they were stored when both shared one space."""
+    scope = f"{desk.run_id}:semantic-command"
+    QuerySet(models.IdempotencyRecord).filter(company_id=desk.company_id).update(scope=scope)
+
+
+@pytest.mark.parametrize("copy", ["itself", "fork", "restored"])
+def test_what_the_board_did_before_its_keys_were_its_own_is_still_answered_again(desk: Desk, copy: str) -> None:
+    said = PostBoardComment(body="From the board")
+    first = desk.board(said, key="k")
+    desk.do(HELLO, key="mine")
+    kept_among_the_runs(desk)
+    if copy == "fork":
+        desk = dataclasses.replace(desk, identity=Named(copies.fork(company_id=desk.company_id)))
+    if copy == "restored":
+        body = copies.serialize(company_id=desk.company_id).body
+        desk = dataclasses.replace(desk, identity=Named(copies.restore(body, company_id="company-twin")))
+    again = desk.send(said, key="k", principal=Principal.BOARD)
+    assert again == dataclasses.replace(first, disposition="duplicate")
+    desk.refuse(PostBoardComment(body="Another"), "idempotency_conflict", key="k", principal=Principal.BOARD)
+    desk.refuse(HELLO, "idempotency_conflict", key="k")
+    desk.board(said, key="mine")  # the run's own is none of the board's
+
+
+@dataclasses.dataclass
+class Named:
+    """A company of which no more is needed than its id."""
+
+    company_id: str
