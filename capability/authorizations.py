@@ -32,13 +32,16 @@ TABLE = "authorization records"
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """Whose authority was asked about, as it stood then. A run that does not exist has no company, actor or task."""
+    """Whose authority was asked about, as it stood then. A run that does not exist has no actor and no task.
 
+    The company is the one that was asked, whether or not the run is known there: its records are one series.
+    """
+
+    company_id: str
     run_id: str
     scenario_id: str
     claims: frozenset[str]
     revision: int
-    company_id: str = ""
     actor_id: str = ""
     task_id: str = ""
 

@@ -142,13 +142,19 @@ class Dispatcher:
     def _subject(self, run_id: str, facts: RunFacts | None) -> Subject:
         if facts is None:
             revision = self.port.state_revision()
-            return Subject(run_id=run_id, scenario_id=self.scenario.id, claims=frozenset(), revision=revision)
+            return Subject(
+                run_id=run_id,
+                scenario_id=self.scenario.id,
+                claims=frozenset(),
+                revision=revision,
+                company_id=self.port.company_id,
+            )
         return Subject(
             run_id=run_id,
             scenario_id=self.scenario.id,
             claims=effective_claims(facts=facts, scenario=self.scenario, explicit=self.explicit_claims),
             revision=facts.state_revision,
-            company_id=facts.company_id,
+            company_id=self.port.company_id,
             actor_id=facts.actor["id"],
             task_id=facts.task["id"],
         )

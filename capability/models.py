@@ -52,7 +52,7 @@ class AuthorizationCounter(models.Model):
 class AuthorizationRecord(models.Model):
     """One decision: about a catalog entry while tools were listed (exposure), or about one call (invocation)."""
 
-    company_id = models.CharField(max_length=200, blank=True)  # blank: the call named a run that does not exist
+    company_id = models.CharField(max_length=200, blank=True)  # blank only in old records of runs that do not exist
     number = models.PositiveBigIntegerField()
     at = models.DateTimeField(default=timezone.now)
     phase = models.CharField(max_length=16)

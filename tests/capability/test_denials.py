@@ -156,8 +156,7 @@ def answer(row: Row, phase: Phase, company: Company) -> str:
             listed = company.listed(run_id)
         else:
             told = code_of(company.call(asked["ask"], asked["given"], run_id=run_id))
-        of = company.id if run_id == RUN else ""
-        records = list_authorization_records(company_id=of)
+        records = list_authorization_records(company_id=company.id)
         [record] = [one for one in records if one["operationId"] == asked["ask"]]
         transaction.set_rollback(True)
     assert record["phase"] == phase

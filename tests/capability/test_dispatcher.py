@@ -167,12 +167,12 @@ def test_a_tool_name_made_of_a_secret_is_neither_stored_nor_repeated(dispatcher)
 
 
 @pytest.mark.requirement("dispatch.unknown-run")
-def test_an_unknown_run_is_a_typed_denial_and_is_recorded_for_no_company(dispatcher, port):
+def test_an_unknown_run_is_a_typed_denial_and_is_recorded_for_the_company_that_was_asked(dispatcher, port):
     done = dispatcher.dispatch(call(run_id="run-9"))
     assert code_of(done) == "operation_unavailable"
     assert done.envelope["stateRevision"] == 1
     record = AuthorizationRecord.objects.get()
-    assert (record.company_id, record.run_id, record.actor_id) == ("", "run-9", "")
+    assert (record.company_id, record.run_id, record.actor_id) == ("company-1", "run-9", "")
     assert port.envelopes == []
 
 
@@ -368,7 +368,9 @@ def test_listing_writes_one_exposure_record_per_catalog_entry(dispatcher):
 
 def test_a_run_that_does_not_exist_is_offered_nothing(dispatcher):
     assert dispatcher.list_tools(run_id="run-9") == []
-    assert {record["code"] for record in list_authorization_records(company_id="")} == {"operation_unavailable"}
+    assert {record["code"] for record in list_authorization_records(company_id="company-1")} == {
+        "operation_unavailable"
+    }
 
 
 def test_each_company_numbers_its_own_records(dispatcher, port):

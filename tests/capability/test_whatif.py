@@ -151,7 +151,7 @@ def test_what_cannot_be_explained_is_refused_by_name(known):
         explain(company_id=company.id, record_id=last_record(company))
     company.call("get_task_context", {}, run_id="run-nobody")
     with pytest.raises(NothingToExplain):
-        explain(company_id="", record_id=list_authorization_records(company_id="")[-1]["id"])
+        explain(company_id=company.id, record_id=last_record(company))
     for record_id in ("semantic-auth-000099", "semantic-auth-x", "", "semantic-auth-000000"):
         with pytest.raises(UnknownRecord):
             explain(company_id=company.id, record_id=record_id)
