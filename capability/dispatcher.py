@@ -17,7 +17,16 @@ from capability.authorizations import Invocation, Subject, list_authorization_re
 from capability.catalog import LIVE_OPERATIONS, Operation, ToolContract, find_operation
 from capability.catalog.descriptor import Query, Read, Write
 from capability.inputs import NotPlainJson, clean, screen
-from capability.policy import Code, Decision, Phase, Question, effective_claims, evaluate, fixture_run_capabilities
+from capability.policy import (
+    Code,
+    Decision,
+    Phase,
+    Question,
+    effective_claims,
+    evaluate,
+    fixture_run_capabilities,
+    is_of_state,
+)
 from capability.redaction import redact
 from capability.scenario import Scenario
 from mockcore.port import Applied, Cause, ControlPlanePort, Envelope, Refused, RunFacts
@@ -170,28 +179,40 @@ class Dispatcher:
             return replace(case, flaw=flaw.message)
 
     # ------------------------------------------------------------ the answer
-    def _decide(
-        self, operation: Operation, facts: RunFacts | None, subject: Subject, phase: Phase, given: Any = None
-    ) -> Decision:
+    def _decide(self, operation: Operation, facts: RunFacts | None, subject: Subject, phase: Phase) -> Decision:
         if facts is None:
             return Decision(code=Code.OPERATION_UNAVAILABLE, reason=UNKNOWN_RUN)
-        return evaluate(
-            Question(
-                operation=operation,
-                facts=facts,
-                scenario=self.scenario,
-                claims=subject.claims,
-                phase=phase,
-                given=given,
-            )
-        )
+        return evaluate(self._question(operation, facts, subject, phase))
+
+    def _question(self, operation: Operation, facts: RunFacts, subject: Subject, phase: Phase) -> Question:
+        return Question(operation=operation, facts=facts, scenario=self.scenario, claims=subject.claims, phase=phase)
+
+    def _decide_call(self, operation: Operation, case: _Case) -> Decision:
+        """Decide about a call. What its own command changed does not stand against the same command again.
+
+        A key is looked up only for a run that nothing else stands against, so nobody else learns whether it is known.
+        """
+        if case.facts is None:
+            return Decision(code=Code.OPERATION_UNAVAILABLE, reason=UNKNOWN_RUN)
+        asked = self._question(operation, case.facts, case.subject, Phase.INVOCATION)
+        asked = replace(asked, given=case.given)
+        decision = evaluate(asked)
+        if not is_of_state(decision.code) or not isinstance(operation.handler, Write):
+            return decision
+        again = evaluate(replace(asked, repeated=True))
+        return again if again.allowed and self._has_applied(case) else decision
+
+    def _has_applied(self, case: _Case) -> bool:
+        """Say whether the run's own command of this key took effect: its answer may have been lost."""
+        key = case.given.get("idempotencyKey") if isinstance(case.given, dict) else None
+        return isinstance(key, str) and self.port.has_applied(case.call.run_id, key)
 
     def _answer(self, case: _Case) -> _Answer:
         """Look up, authorize, screen, validate, and only then carry out."""
         operation = find_operation(case.call.operation_id)
         if operation is None:
             return _Answer(code=Code.TOOL_NOT_EXPOSED, message=UNKNOWN_TOOL)
-        decision = self._decide(operation, case.facts, case.subject, Phase.INVOCATION, case.given)
+        decision = self._decide_call(operation, case)
         if not decision.allowed:
             return _Answer(code=decision.code, message=redact(decision.reason))
         flaw = screen(operation=operation, given=case.given, unreadable=case.flaw)

@@ -19,6 +19,7 @@ from capability.scenario import Scenario
 from mockcore.port import RunFacts
 
 TERMINAL_STATUSES = frozenset({"done", "cancelled"})
+BUDGET_STOPPED = "budget_stopped"  # of a run
 
 # What the command boundary of the mock asks of a run, whatever the catalog exposes (reference, second check).
 COMMAND_CLAIMS = frozenset(
@@ -64,7 +65,10 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """May this run use this operation? `given` is the raw input of a call, None while listing."""
+    """May this run use this operation? `given` is the raw input of a call, None while listing.
+
+    `repeated` when this run's own command of that key took effect before, so that the call can only be answered again.
+    """
 
     operation: Operation
     facts: RunFacts
@@ -72,6 +76,7 @@ class Question:
     claims: frozenset[str]
     phase: Phase
     given: Any = None
+    repeated: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +93,15 @@ class Decision:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One rule. `objects` returns why the answer is no, or None. `phases` says when it is asked."""
+    """One rule. `objects` returns why the answer is no, or None. `phases` says when it is asked.
+
+    A rule about what the run's own commands change is put otherwise to a repeated one: `again` says how.
+    """
 
     code: Code
     objects: Callable[[Question], str | None]
     phases: frozenset[Phase] = frozenset(Phase)
+    again: Callable[[Question], str | None] | None = None
 
 
 # ---------------------------------------------------------------- claims
@@ -114,6 +123,15 @@ def fixture_run_capabilities(claims: Iterable[str]) -> tuple[str, ...]:
 # ---------------------------------------------------------------- the checks, in order
 def _actor_active(question: Question) -> str | None:
     return None if question.facts.actor["status"] == "active" else "The agent of this run is not active."
+
+
+def _actor_not_stopped_otherwise(question: Question) -> str | None:
+    """A budget that is used up pauses the actor together with the run, which may still learn what it did."""
+    return None if question.facts.status == BUDGET_STOPPED else _actor_active(question)
+
+
+def _nothing(question: Question) -> None:
+    """Object to nothing: the command did that itself, or did its part before."""
 
 
 def _task_ownership(question: Question) -> str | None:
@@ -176,14 +194,14 @@ def _interaction_kind(question: Question) -> str | None:
 ON_CALL = frozenset({Phase.INVOCATION})
 
 CHECKS = (
-    Check(code=Code.ACTOR_INACTIVE, objects=_actor_active),
-    Check(code=Code.TASK_OWNERSHIP_DENIED, objects=_task_ownership),
+    Check(code=Code.ACTOR_INACTIVE, objects=_actor_active, again=_actor_not_stopped_otherwise),
+    Check(code=Code.TASK_OWNERSHIP_DENIED, objects=_task_ownership, again=_nothing),
     Check(code=Code.TASK_MODE_DENIED, objects=_task_mode),
     Check(code=Code.SCENARIO_DENIED, objects=_scenario),
     Check(code=Code.GENERIC_API_DISABLED, objects=_enabled),
     Check(code=Code.ACTOR_ROLE_DENIED, objects=_role),
     Check(code=Code.REQUIRED_CLAIM_MISSING, objects=_claims),
-    Check(code=Code.TASK_STATE_DENIED, objects=_task_state, phases=ON_CALL),
+    Check(code=Code.TASK_STATE_DENIED, objects=_task_state, phases=ON_CALL, again=_nothing),
     Check(code=Code.INTERACTION_KIND_DENIED, objects=_interaction_kind, phases=ON_CALL),
 )
 
@@ -194,7 +212,8 @@ def findings(question: Question) -> Iterator[tuple[Check, str | None]]:
     """Ask the checks of the question's phase in order; yield each with why it objects, or None."""
     for check in CHECKS:
         if question.phase in check.phases:
-            yield check, check.objects(question)
+            objects = check.again if question.repeated and check.again else check.objects
+            yield check, objects(question)
 
 
 def evaluate(question: Question) -> Decision:
@@ -203,6 +222,11 @@ def evaluate(question: Question) -> Decision:
         if reason is not None:
             return Decision(code=check.code, reason=reason)
     return ALLOWED
+
+
+def is_of_state(code: Code) -> bool:
+    """Whether a denial may be the doing of the very command that is asked for again."""
+    return any(check.again is not None for check in CHECKS if check.code is code)
 
 
 # ---------------------------------------------------------------- facts about a run

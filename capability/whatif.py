@@ -178,7 +178,15 @@ def _question(company_id: str, record: JSON, profile: Profile) -> Question:
         claims=frozenset(record["effectiveClaims"]),
         phase=Phase(record["phase"]),
         given=record["input"],
+        repeated=_was_repeated(record),
     )
+
+
+def _was_repeated(record: JSON) -> bool:
+    """Say whether the call met its own earlier command: it was answered again, or its key was another command's."""
+    result = record["result"]
+    answered_again = isinstance(result, dict) and result.get("disposition") == "duplicate"
+    return answered_again or record["controlPlaneCode"] == "idempotency_conflict"
 
 
 def _changed(asked: Question, profile: Profile, change: Change) -> Question:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from mockcore.port import Applied, Envelope, OpenRun, Outcome, Refused, RunFacts
+from mockcore.port import Applied, Envelope, OpenRun, Outcome, Principal, Refused, RunFacts
 from mockcore.refusal import Refusal
 
 
@@ -82,6 +82,9 @@ class MemoryPort:
             entity_refs=("task:task-1",),
             scheduled_wake_ids=(),
         )
+
+    def has_applied(self, run_id: str, idempotency_key: str, principal: Principal = Principal.RUN) -> bool:
+        return any(envelope.idempotency_key == idempotency_key for envelope in self.envelopes)
 
     def query(self, run_id: str, query: str, /, **arguments: Any) -> dict[str, Any]:
         self.queries.append((query, arguments))

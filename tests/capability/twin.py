@@ -14,7 +14,7 @@ from typing import Any
 from capability.conformance.kit import Kind, Opened
 from capability.conformance.vectors import World
 from mockcore import commands
-from mockcore.port import Applied, Envelope, OpenRun, Outcome, Refused, RunFacts
+from mockcore.port import Applied, Envelope, OpenRun, Outcome, Principal, Refused, RunFacts
 from tests.capability.memory_port import RunMissing
 
 JSON = dict[str, Any]
@@ -87,6 +87,9 @@ class Twin:
             return Refused(
                 command_kind=command.kind, state_revision=self.root["revision"], code=no.code, message=no.code
             )
+
+    def has_applied(self, run_id: str, idempotency_key: str, principal: Principal = Principal.RUN) -> bool:
+        return idempotency_key in self.stored
 
     def state_revision(self) -> int:
         return int(self.root["revision"])
