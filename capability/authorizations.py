@@ -7,7 +7,8 @@ It records what it is told. What may be stored was redacted by the caller.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,7 @@ RESERVE = (
 )
 MOVE_HEAD = "UPDATE capability_authorizationcounter SET head = %s WHERE company_id = %s"
 TABLE = "authorization records"
+NAMED = re.compile(r"semantic-auth-(\d{6,15})")  # a record's public id, see `models.public_id`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,21 +156,27 @@ def list_authorization_records(*, company_id: str, after: int = 0, limit: int = 
     return [record.as_json() for record in records.order_by("number")[:limit]]
 
 
-def list_chains(*, company_id: str | None = None) -> Iterator[chain.Chain]:
-    """Yield the chain of one company's records, or of every company's; what has lost its counter comes last."""
-    counters = AuthorizationCounter.objects.order_by("company_id")
+def list_chains(*, company_id: str | None = None, named: Mapping[str, int] | None = None) -> Iterator[chain.Chain]:
+    """Yield the chain of one company's records, or of every company's; what has lost its counter comes last.
+
+    `named` says, for each company, the newest record that rows elsewhere name. So records that are gone are missed even
+    where their counter went with them, or was set back.
+    """
+    known, counters = dict(named or {}), AuthorizationCounter.objects.order_by("company_id")
     if company_id is not None:
         counters = counters.filter(company_id=company_id)
     for counter in counters.iterator():
-        yield _chain(counter)
+        yield _chain(counter, at_least=known.pop(counter.company_id, 0))
     lost = AuthorizationRecord.objects.exclude(company_id__in=AuthorizationCounter.objects.values("company_id"))
     if company_id is not None:
         lost = lost.filter(company_id=company_id)
     for owner in lost.order_by("company_id").values_list("company_id", flat=True).distinct():
-        yield _chain(AuthorizationCounter(company_id=owner, last_number=0))
+        known[owner] = 0  # their counter is enough to miss
+    for owner, number in sorted(known.items()):
+        yield _chain(AuthorizationCounter(company_id=owner, last_number=0), at_least=number)
 
 
-def _chain(counter: AuthorizationCounter) -> chain.Chain:
+def _chain(counter: AuthorizationCounter, *, at_least: int) -> chain.Chain:
     start = _genesis(counter.company_id)
     return chain.Chain(
         table=f"capability {TABLE}",
@@ -176,10 +184,17 @@ def _chain(counter: AuthorizationCounter) -> chain.Chain:
         owner_column="company_id",
         rows=AuthorizationRecord.objects.filter(company_id=counter.company_id).order_by("number"),
         after=counter.chained_after,
-        count=counter.last_number,
+        count=max(counter.last_number, at_least),
         start=start,
         head=counter.head or start,
+        older=None,
     )
+
+
+def number_of(authorization_id: str) -> int:
+    """Return the number in a record's public id; 0 for what is none."""
+    named = NAMED.fullmatch(authorization_id)
+    return int(named[1]) if named else 0
 
 
 def count_invocations(*, company_id: str) -> int:

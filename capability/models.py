@@ -7,31 +7,14 @@ canonical text, so that both databases hold equal bytes.
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import Any
 
 from django.db import models
 from django.utils import timezone
 
+from mockcore.appending import AppendOnlyRow
+
 RECORD_SCHEMA = "paperclip.semantic-authorization-record.v1"
-
-
-class AppendOnly(Exception):
-    """An authorization record is never changed or deleted. A bug in the caller."""
-
-
-class AppendOnlyQuerySet(models.QuerySet["AuthorizationRecord"]):
-    """Rows can be added and read."""
-
-    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AppendOnly
-
-    update = bulk_update = delete = update_or_create = _refuse
-
-    def bulk_create(self, objs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Add rows; never in place of others."""
-        if kwargs.get("update_conflicts"):
-            raise AppendOnly
-        return super().bulk_create(objs, *args, **kwargs)
 
 
 class AuthorizationCounter(models.Model):
@@ -49,7 +32,7 @@ class AuthorizationCounter(models.Model):
         return f"{self.company_id}: {self.last_number}"
 
 
-class AuthorizationRecord(models.Model):
+class AuthorizationRecord(AppendOnlyRow):
     """One decision: about a catalog entry while tools were listed (exposure), or about one call (invocation)."""
 
     company_id = models.CharField(max_length=200, blank=True)  # blank only in old records of runs that do not exist
@@ -75,9 +58,7 @@ class AuthorizationRecord(models.Model):
     after_revision = models.PositiveBigIntegerField()
     hash = models.CharField(max_length=64)  # over the hash before it and this row; empty in rows older than the chain
 
-    objects = AppendOnlyQuerySet.as_manager()
-
-    class Meta:
+    class Meta(AppendOnlyRow.Meta):
         ordering = ["company_id", "number"]
         constraints = [
             models.UniqueConstraint(fields=["company_id", "number"], name="authorization_number_once_per_company"),
@@ -98,14 +79,6 @@ class AuthorizationRecord(models.Model):
     @property
     def public_id(self) -> str:
         return public_id(self.number)
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        if not self._state.adding:
-            raise AppendOnly
-        super().save(*args, **{**kwargs, "force_insert": True})  # a key that is taken is refused, not overwritten
-
-    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AppendOnly
 
     def as_json(self) -> dict[str, Any]:
         """Return the record as evidence shows it; input and result were redacted before they were stored."""

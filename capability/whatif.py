@@ -7,13 +7,12 @@ company) is no question of authority: it answers as it did, or is said to be ope
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from capability import standing
-from capability.authorizations import list_authorization_records
+from capability.authorizations import list_authorization_records, number_of
 from capability.catalog import LIVE_OPERATIONS, Operation, find_operation
 from capability.catalog.descriptor import Mode
 from capability.inputs import screen
@@ -159,9 +158,8 @@ def grant_matrix(among: Iterable[Profile] | None = None) -> dict[str, dict[str, 
 
 # ---------------------------------------------------------------- from a record to a question
 def _record(company_id: str, record_id: str) -> JSON:
-    named = re.fullmatch(r"semantic-auth-(\d{6,15})", record_id)
-    before = int(named[1]) - 1 if named else 0
-    found = list_authorization_records(company_id=company_id, after=before, limit=1) if named else []
+    number = number_of(record_id)
+    found = list_authorization_records(company_id=company_id, after=number - 1, limit=1) if number else []
     if not found or found[0]["id"] != record_id:
         raise UnknownRecord(f"{company_id or 'no company'} has no authorization record {record_id}")
     return found[0]

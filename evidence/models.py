@@ -6,9 +6,7 @@ from typing import Any
 
 from django.db import models
 
-
-class AppendOnly(Exception):
-    """A stored event was about to be changed or removed: a bug, never a refusal."""
+from mockcore.appending import AppendOnly, AppendOnlyRow
 
 
 class SessionLog(models.Model):
@@ -36,7 +34,7 @@ class SessionLog(models.Model):
         raise AppendOnly("a session log is never removed")
 
 
-class SessionEvent(models.Model):
+class SessionEvent(AppendOnlyRow):
     """One event. `body` is the canonical JSON text of its whole PRP envelope; the columns beside it only find it."""
 
     session_id = models.CharField(max_length=160)
@@ -48,7 +46,7 @@ class SessionEvent(models.Model):
     body = models.TextField()
     hash = models.CharField(max_length=64)  # over the hash before it and this row; empty in rows older than the chain
 
-    class Meta:
+    class Meta(AppendOnlyRow.Meta):
         ordering = ["-id"]
         constraints = [
             # its index also serves reading after a cursor
@@ -59,11 +57,3 @@ class SessionEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.session_id} #{self.number} {self.event_type}"
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        if not self._state.adding:
-            raise AppendOnly("a stored event is never changed")
-        super().save(*args, **kwargs)
-
-    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        raise AppendOnly("a stored event is never removed")

@@ -8,13 +8,14 @@ chain, whose head and count the log's row holds. Source: architecture notes, sec
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.utils import timezone
 
 from capability.redaction import redact
@@ -181,7 +182,7 @@ def discard_log(*, session_id: str) -> None:
     """Leave nothing of a session that never opened: the one case in which events go, for nobody has seen them."""
     with transaction.atomic():
         SessionLog.objects.filter(session_id=session_id).delete()  # first: it waits for an append that holds the row
-        SessionEvent.objects.filter(session_id=session_id).delete()
+        SessionEvent.objects.filter(session_id=session_id)._raw_delete(using=DEFAULT_DB_ALIAS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,6 +280,25 @@ def _columns(event: Event, at: Any) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- proof
+def newest_authorization(*, session_id: str) -> str:
+    """Return the authorization record that the newest answered tool call of a session names; empty when none does."""
+    answered = SessionEvent.objects.filter(
+        session_id=session_id,
+        event_type__in=[EventType.ITEM_COMPLETED, EventType.ITEM_FAILED],
+        body__contains='"authorizationId":"',
+    )
+    found = map(_authorization_in, answered.order_by("-number").values_list("body", flat=True).iterator(chunk_size=1))
+    return next(filter(None, found), "")
+
+
+def _authorization_in(body: str) -> str:
+    try:
+        payload = json.loads(body)["payload"]
+        return str(payload["authorizationId"]) if payload["kind"] == "semantic_tool" else ""
+    except (ValueError, TypeError, KeyError):
+        return ""  # no answer to a call, or changed by somebody, which its chain says
+
+
 def list_chains(*, session_ids: Sequence[str] | None = None) -> Iterator[chain.Chain]:
     """Yield the hash chain of each log, or of the logs of these sessions; events that have lost their log come last."""
     logs, events = SessionLog.objects.order_by("session_id"), SessionEvent.objects.order_by("session_id")
@@ -302,4 +322,5 @@ def _chain(log: SessionLog) -> chain.Chain:
         count=log.last_number,
         start=start,
         head=log.head or start,
+        older=None,
     )

@@ -61,6 +61,7 @@ class Chain:
     """One chain as its owner knows it. `rows` come in the order of the chain.
 
     Rows numbered up to `after` are older than the chain, or were never here; `start` is the hash before the first one.
+    `older` says how many of them there are; None where only their numbers and the database bound them.
     """
 
     table: str
@@ -71,6 +72,7 @@ class Chain:
     count: int
     start: str
     head: str
+    older: int | None = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +94,11 @@ def first_flaw(chain: Chain) -> Flaw | None:
     def flaw(at: int, reason: str) -> Flaw:
         return Flaw(table=chain.table, owner=chain.owner, number=at, reason=reason)
 
-    number, running = chain.after, chain.start
+    number, running, older = chain.after, chain.start, 0
     for stored_number, text, stored_hash in _stored(chain):
+        if number == chain.after and _is_older(chain, stored_number, stored_hash, older):
+            older += 1
+            continue
         number += 1
         if stored_number != number:
             what = "is missing" if stored_number > number else "is there twice, or out of its place"
@@ -105,17 +110,25 @@ def first_flaw(chain: Chain) -> Flaw | None:
             return flaw(number, "does not match its hash: it, or the row before it, was changed")
     if number < chain.count:
         return flaw(number + 1, f"is missing, with all rows up to {chain.count}")
+    if chain.older is not None and older < chain.older:
+        return flaw(chain.after, f"or a row before it is missing: {chain.older - older} of those older than the chain")
     return None if running == chain.head else flaw(number, "is not the row that its owner knows as the newest")
 
 
+def _is_older(chain: Chain, number: int, stored_hash: str, seen: int) -> bool:
+    """Say whether a row may stand before the chain's first, where `seen` such rows are already: it has no hash."""
+    expected = chain.older is None or seen < chain.older
+    return 1 <= number <= chain.after and not stored_hash and expected
+
+
 def _stored(chain: Chain) -> Iterator[tuple[int, str, str]]:
-    """Yield number, content and hash of each row after the chain's start; JSON columns as the text that is stored."""
+    """Yield number, content and hash of each row there is; JSON columns as the text that is stored."""
     model: type[models.Model] = chain.rows.model
     columns = _columns(model, chain.owner_column)
     names = [name for name, _ in columns]
     place = names.index("number")
     read = [ExpressionWrapper(F(name), output_field=models.TextField()) if raw else F(name) for name, raw in columns]
-    found = chain.rows.filter(number__gt=chain.after).values_list(*read, HASH)
+    found = chain.rows.values_list(*read, HASH)
     heads = [f"{canonical(name)}:" for name in names]
     writers: list[Callable[[Any], str]] = [_as_it_is if raw else _written for _, raw in columns]
     for row in found.iterator(chunk_size=READ_ROWS):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
+
+from django.db.models import Max, OuterRef, Subquery
 
 from mockcore import lineage, models, rows
 from mockcore.blame import EntityMissing, FieldMissing, Revision, blame
@@ -34,10 +36,12 @@ __all__ = [
     "list_chains",
     "list_decisions",
     "list_revisions",
+    "named_authorizations",
     "pending_approvals",
     "pending_ids",
     "pending_interactions",
     "session_ids",
+    "sessions",
     "state_at",
     "world_at",
 ]
@@ -83,6 +87,27 @@ def session_ids(*, company_id: str) -> list[str]:
     """Return the sessions whose runs worked in the company."""
     found = models.Run.objects.filter(company_id=company_id).order_by("position").values_list("session_id", flat=True)
     return list(dict.fromkeys(found))
+
+
+def sessions(*, company_id: str | None = None) -> Iterator[tuple[str, str]]:
+    """Yield each company, or that one, with the sessions whose runs worked in it."""
+    runs = models.Run.objects.order_by("company_id", "position")
+    if company_id is not None:
+        runs = runs.filter(company_id=company_id)
+    yield from dict.fromkeys(runs.values_list("company_id", "session_id").iterator())
+
+
+def named_authorizations(*, company_id: str | None = None) -> dict[str, str]:
+    """Return, for each company or that one, the authorization record that its newest revision with one names.
+
+    What it means is known above. With it a record that is gone is missed, although nothing of it is left.
+    """
+    naming = StateRevision.objects.exclude(cause_authorization_id="")
+    if company_id is not None:
+        naming = naming.filter(company_id=company_id)
+    newest = naming.values("company_id").annotate(newest=Max("number")).filter(company_id=OuterRef("company_id"))
+    found = naming.filter(number=Subquery(newest.values("newest")))
+    return dict(found.values_list("company_id", "cause_authorization_id"))
 
 
 def _change(row: Change) -> EntityChange:

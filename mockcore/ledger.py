@@ -128,7 +128,10 @@ def linked(company: Company, added: Iterable[LedgerRow]) -> dict[str, Any]:
 
 
 def chain_end(company: Company, name: str) -> dict[str, Any]:
-    """Return how the company knows one chain: `count`, `head`, and `after` and `start` where it does not begin at 1."""
+    """Return how the company knows one chain: `count`, `head`; where it does not begin at 1 `after` and `start`.
+
+    `older` is how many rows of the company's own stand before it; none where the chain begins behind a parent's rows.
+    """
     end = company.chains.get(name, {"count": 0})
     return end if "head" in end else {**end, "head": chain.genesis(table=name, owner=company.pk)}
 
@@ -159,6 +162,7 @@ def chain_of(company: Company, model: Any) -> chain.Chain:
         count=end["count"],
         start=_parents_head(company, model) or end.get("start") or chain.genesis(table=model.CHAIN, owner=company.pk),
         head=end["head"],
+        older=end.get("older", 0),
     )
 
 

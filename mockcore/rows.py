@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.models.base import ModelState
 
+from mockcore.appending import AppendOnly, AppendOnlyRow
 from mockcore.models.base import CanonicalJSON
 from mockcore.text import canonical
 
@@ -225,15 +226,22 @@ def insert(*rows: models.Model) -> None:
 
 
 def update(row: models.Model, attnames: Sequence[str]) -> None:
-    """Write the named columns of one row. Raises `LookupError` when the row is not there."""
+    """Write the named columns of one row. Raises `LookupError` when it is not there, `AppendOnly` for a ledger's."""
+    _refuse_ledgers(row)
     database = _database()
     _run_on_one(database, row, *_update_sql(type(row), database.vendor, tuple(attnames)))
 
 
 def delete(row: models.Model) -> None:
-    """Remove one row. Raises `LookupError` when the row is not there."""
+    """Remove one row. Raises `LookupError` when the row is not there, `AppendOnly` for a ledger's."""
+    _refuse_ledgers(row)
     database = _database()
     _run_on_one(database, row, *_delete_sql(type(row), database.vendor))
+
+
+def _refuse_ledgers(row: models.Model) -> None:
+    if isinstance(row, AppendOnlyRow):
+        raise AppendOnly(AppendOnly.__doc__)
 
 
 def _run_on_one(database: Any, row: models.Model, sql: str, writers: Sequence[Any]) -> None:

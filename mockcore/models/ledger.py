@@ -5,17 +5,18 @@ Each table is a hash chain per company, whose heads stand in the company's row (
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
+from mockcore.appending import AppendOnlyRow
 from mockcore.models.base import CanonicalJSON, Row, one_of
 from mockcore.port import Principal
 from mockcore.vocabulary import Decided
 
 
-class LedgerRow(Row):
+class LedgerRow(AppendOnlyRow, Row):
     """A row of the ledger belongs to a company and is never changed or removed.
 
     `number` counts the rows of a table in one company from 1. `CHAIN` names the table's chain, and `ORDER` is how its
@@ -29,16 +30,9 @@ class LedgerRow(Row):
     number = models.PositiveBigIntegerField()
     hash = models.CharField(max_length=64)  # empty only in a row that is older than the chains
 
-    class Meta:
+    class Meta(AppendOnlyRow.Meta):
         abstract = True
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        if not self._state.adding:
-            raise TypeError("a row of the ledger is never changed")
-        super().save(*args, **kwargs)
-
-    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        raise TypeError("a row of the ledger is never removed")
+        constraints = [CheckConstraint(condition=Q(number__gte=1), name="%(class)s_counts_from_one")]
 
 
 class StateRevision(LedgerRow):
@@ -63,10 +57,10 @@ class StateRevision(LedgerRow):
     cause_message_id = models.TextField(default="")
     cause_authorization_id = models.TextField(default="")
 
-    class Meta:
+    class Meta(LedgerRow.Meta):
         constraints = [
+            *LedgerRow.Meta.constraints,
             UniqueConstraint(fields=["company", "number"], name="staterevision_number_unique"),
-            CheckConstraint(condition=Q(number__gte=1), name="staterevision_counts_from_one"),
             one_of("principal", Principal),
         ]
 
@@ -89,8 +83,9 @@ class Change(LedgerRow):
     after = CanonicalJSON(null=True)
     PUBLIC = ("revision", "entity", "entity_id", "before", "after")
 
-    class Meta:
+    class Meta(LedgerRow.Meta):
         constraints = [
+            *LedgerRow.Meta.constraints,
             UniqueConstraint(fields=["company", "revision", "entity", "entity_id"], name="change_once_per_revision"),
             CheckConstraint(condition=~Q(before=None, after=None), name="change_is_one"),
         ]
@@ -114,8 +109,11 @@ class AuditRecord(LedgerRow):
     entity_id = models.CharField(max_length=240)
     details = CanonicalJSON(default=dict)
 
-    class Meta:
-        constraints = [UniqueConstraint(fields=["company", "number"], name="auditrecord_number_unique")]
+    class Meta(LedgerRow.Meta):
+        constraints = [
+            *LedgerRow.Meta.constraints,
+            UniqueConstraint(fields=["company", "number"], name="auditrecord_number_unique"),
+        ]
 
     @property
     def public_id(self) -> str:
@@ -138,8 +136,9 @@ class DecisionRecord(LedgerRow):
     call_id = models.TextField(default="")
     fault_id = models.CharField(max_length=240, default="")
 
-    class Meta:
+    class Meta(LedgerRow.Meta):
         constraints = [
+            *LedgerRow.Meta.constraints,
             UniqueConstraint(fields=["company", "number"], name="decisionrecord_number_unique"),
             one_of("outcome", Decided),
         ]
@@ -161,8 +160,11 @@ class IdempotencyRecord(LedgerRow):
     input_canonical = models.TextField()
     result = CanonicalJSON()
 
-    class Meta:
-        constraints = [UniqueConstraint(fields=["company", "scope", "key"], name="idempotencyrecord_key_unique")]
+    class Meta(LedgerRow.Meta):
+        constraints = [
+            *LedgerRow.Meta.constraints,
+            UniqueConstraint(fields=["company", "scope", "key"], name="idempotencyrecord_key_unique"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.scope} {self.key}"

@@ -8,7 +8,8 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from capability.authorizations import reserve_numbers
-from capability.models import AppendOnly, AuthorizationRecord
+from capability.models import AuthorizationRecord
+from mockcore.appending import AppendOnly
 
 
 def record(**changes):
@@ -40,6 +41,8 @@ def test_a_record_can_be_neither_changed_nor_deleted():
         row.save,
         row.delete,
         records.all().delete,
+        AuthorizationRecord._base_manager.all().delete,
+        lambda: AuthorizationRecord._base_manager.update(code="input_invalid"),
         lambda: records.update(code="input_invalid"),
         lambda: records.filter(number=1).update(code="input_invalid"),
         lambda: records.bulk_update([row], ["code"]),

@@ -23,7 +23,7 @@ from evidence.ledger import chains
 from evidence.models import SessionEvent, SessionLog
 from mockcore import chain, tenants
 from mockcore.chain import first_flaw
-from mockcore.models import Company, LedgerRow
+from mockcore.models import Company, LedgerRow, StateRevision
 from mockcore.models.base import CanonicalJSON
 
 TABLES: dict[type[Model], str] = {
@@ -178,6 +178,37 @@ def test_rows_that_lost_their_counter_or_log_are_found() -> None:
 
 @pytest.mark.requirement("ledger.tamper")
 @pytest.mark.django_db
+@pytest.mark.parametrize("gone", ["revisions", "events", "neither"])
+def test_authorization_records_that_are_gone_with_their_counter_are_missed(gone: str) -> None:
+    """What is left of them is their names: in the revisions that their calls made, and in the events that tell of them.
+
+    Either is enough: a room may have had no change, or no log.
+    """
+    room = worked()
+    if gone == "revisions":
+        QuerySet(StateRevision).filter(company_id=room.company_id).update(cause_authorization_id="")
+    if gone == "events":
+        rows_of(SessionEvent, room).filter(body__contains="semantic-auth")._raw_delete("default")
+    rows_of(AuthorizationRecord, room)._raw_delete("default")
+    QuerySet(AuthorizationCounter).filter(company_id=room.company_id)._raw_delete("default")
+    assert (TABLES[AuthorizationRecord], 1) in flaws(room)
+    assert TABLES[AuthorizationRecord] in {flaw.table for one in chains() if (flaw := first_flaw(one))}
+
+
+@pytest.mark.requirement("ledger.tamper")
+@pytest.mark.django_db
+def test_a_counter_that_was_set_back_to_an_earlier_record_is_found() -> None:
+    room = worked()
+    newest, before = list(rows_of(AuthorizationRecord, room))[-1], list(rows_of(AuthorizationRecord, room))[-2]
+    rows_of(AuthorizationRecord, room).filter(pk=newest.pk)._raw_delete("default")
+    QuerySet(AuthorizationCounter).filter(company_id=room.company_id).update(
+        last_number=before.number, head=before.hash
+    )
+    assert flaws(room) == [(TABLES[AuthorizationRecord], newest.number)]
+
+
+@pytest.mark.requirement("ledger.tamper")
+@pytest.mark.django_db
 def test_a_row_of_another_company_does_not_fit() -> None:
     mine, theirs = worked(), worked()
     for model in (AuthorizationRecord, *LedgerRow.__subclasses__()):
@@ -237,7 +268,7 @@ def test_rows_from_before_the_chains_stay_and_the_chains_begin_after_them(capsys
         rows_of(model, room).update(hash="")
     for name in ("change", "idempotencyrecord"):
         model = next(one for one in TABLES if one._meta.model_name == name)
-        rows_of(model, room).update(number=0)
+        rows_of(model, room).update(number=F("number") + 1000)  # as yet they had none
     Company.objects.filter(pk=room.company_id).update(chains={}, base=None)
     AuthorizationCounter.objects.update(head="")
     SessionLog.objects.update(head="")
@@ -252,13 +283,40 @@ def test_rows_from_before_the_chains_stay_and_the_chains_begin_after_them(capsys
     assert Company.objects.filter(pk=room.company_id, base_revision=F("revision") - 1).exists()
 
 
+@pytest.mark.requirement("ledger.older-rows")
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", LedgerRow.__subclasses__(), ids=lambda model: str(model.CHAIN))
+def test_nothing_is_added_to_or_taken_from_the_rows_that_are_older_than_a_chain(model: Any) -> None:
+    room = worked()
+    for each in TABLES:
+        rows_of(each, room).update(hash="")
+    Company.objects.filter(pk=room.company_id).update(chains={}, base=None)
+    AuthorizationCounter.objects.update(head="")
+    SessionLog.objects.update(head="")
+    begin_again()
+    assert flaws(room) == []
+    gone = rows_of(model, room)[0]
+    rows_of(model, room).filter(pk=gone.pk)._raw_delete("default")
+    assert [table for table, _ in flaws(room)] == [TABLES[model]]
+    gone.pk = None
+    QuerySet(model).bulk_create([gone])
+    assert flaws(room) == []
+    if model.CHAIN in ("changes", "idempotency"):  # the other tables have one row of a number
+        gone.pk, gone.revision = None, 10_000
+        setattr(gone, "entity_id" if model.CHAIN == "changes" else "key", "another")
+        QuerySet(model).bulk_create([gone])
+        assert [table for table, _ in flaws(room)] == [TABLES[model]]
+
+
 def begin_again() -> None:
-    """Run the three data migrations on the rows that are there."""
+    """Run the data migrations of the chains on the rows that are there."""
     loader = MigrationLoader(connection)
-    for house in ("mockcore", "capability", "evidence"):
-        name = "0003_chain_from_the_present_end"
+    begin = [(house, "0003_chain_from_the_present_end") for house in ("mockcore", "capability", "evidence")]
+    for house, name in (*begin, ("mockcore", "0009_how_many_rows_are_older_than_a_chain")):
         apps = loader.project_state([(house, name)]).apps
-        importlib.import_module(f"{house}.migrations.{name}").begin_here(apps, None)
+        migration = importlib.import_module(f"{house}.migrations.{name}")
+        [operation] = migration.Migration.operations
+        operation.code(apps, None)
 
 
 @pytest.mark.requirement("ledger.tamper")

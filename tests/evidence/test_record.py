@@ -3,15 +3,17 @@
 import json
 import threading
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from evidence import record
-from evidence.models import AppendOnly, SessionEvent, SessionLog
+from evidence.models import SessionEvent, SessionLog
 from evidence.prp.events import EventType, canonical
 from evidence.record import Draft, UnknownEventType, UnknownSession
+from mockcore.appending import AppendOnly
 from mockcore.threads import RowThreads
 from tests.evidence.logs import new_session_id, ours, runner, submitted, whole_turn
 
@@ -133,13 +135,14 @@ def test_a_payload_is_redacted_before_it_is_stored(session_id):
 def test_a_stored_event_is_never_changed_or_removed(session_id):
     record.append(session_id=session_id, drafts=[ours("turn.started")])
     event, log = SessionEvent.objects.get(session_id=session_id), SessionLog.objects.get(session_id=session_id)
-    with pytest.raises(AppendOnly):
-        event.save()
-    with pytest.raises(AppendOnly):
-        event.delete()
-    with pytest.raises(AppendOnly):
-        log.delete()
-    assert SessionEvent.objects.filter(session_id=session_id).count() == 1
+    writes = [event.save, event.delete, log.delete]
+    for manager in (SessionEvent.objects, SessionEvent._base_manager):
+        writes += [manager.all().delete, partial(manager.update, body="{}")]
+        writes += [partial(manager.bulk_update, [event], ["body"]), partial(manager.update_or_create, pk=event.pk)]
+    for write in writes:
+        with pytest.raises(AppendOnly):
+            write()
+    assert SessionEvent.objects.get(session_id=session_id).body == event.body
 
 
 def test_the_database_itself_refuses_a_number_twice(session_id):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from django.db import transaction
 
-from mockcore import history, models, tenants
+from mockcore import history, models, rows, tenants
+from mockcore.appending import AppendOnly
 from mockcore.commands import (
     BlockTask,
     CreateTask,
@@ -211,11 +213,28 @@ def test_views_read_entities_by_reference_in_the_order_asked(desk: Desk) -> None
     assert history.entities(company_id="another-company", refs=refs) == {}
 
 
+def writes_of(model: Any, row: Any) -> list[Callable[[], Any]]:
+    """Return every way in which the ORM changes or removes a row that is stored."""
+    changed = {"hash": "0" * 64}
+    writes: list[Callable[[], Any]] = [row.save, row.delete]
+    for manager in (model.objects, model._default_manager, model._base_manager):
+        writes += [
+            manager.all().delete,
+            partial(manager.update, **changed),
+            partial(manager.filter(pk=row.pk).update, **changed),
+            partial(manager.bulk_update, [row], ["hash"]),
+            partial(manager.update_or_create, pk=row.pk, defaults=changed),
+            partial(manager.bulk_create, [row], update_conflicts=True, unique_fields=["id"], update_fields=["hash"]),
+        ]
+    return writes
+
+
 @pytest.mark.requirement("company.ledger.append-only")
 def test_a_row_of_the_ledger_is_never_changed_or_removed(desk: Desk) -> None:
     desk.do(ReportProgress(body="Begun"))
     for model in LedgerRow.__subclasses__():
         row = model.objects.filter(company_id=desk.company_id).latest("pk")
-        for write in (row.save, row.delete):
-            with pytest.raises(TypeError):
+        for write in (*writes_of(model, row), partial(rows.update, row, ["hash"]), partial(rows.delete, row)):
+            with pytest.raises(AppendOnly):
                 write()
+        assert model.objects.get(pk=row.pk).hash == row.hash

@@ -1,0 +1,9 @@
+"""The manager that only adds and reads is the one that Django itself uses as well. No column changes."""
+
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    dependencies = [("evidence", "0003_chain_from_the_present_end")]
+
+    operations = [migrations.AlterModelOptions("sessionevent", {"base_manager_name": "objects", "ordering": ["-id"]})]
