@@ -17,6 +17,7 @@ from mockcore.models import Change, Company, Entity, StateRevision
 from mockcore.models.base import json_columns, uid_of, whole_columns
 from mockcore.plane import CompanyMissing
 from mockcore.port import Cause, Principal
+from mockcore.rebuild import require_kept, require_whole
 from mockcore.refusal import Refusal
 from mockcore.snapshot import LISTS
 from mockcore.text import clean_text, iso
@@ -75,14 +76,15 @@ def blame(*, company_id: str, ref: str, field: str, revision: int | None = None)
 
     `field` is a name of the public JSON, or a path into a value: `payload.questions.0.prompt`. A list of entities drawn
     inside another, such as a document's `revisions`, was written last when one of them was. For an entity that is gone
-    it is the revision that removed it. `revision` asks as of then. Raises `CompanyMissing`, `EntityMissing` and
-    `FieldMissing`.
+    it is the revision that removed it. `revision` asks as of then. Raises `CompanyMissing`, `EntityMissing`,
+    `FieldMissing`, and `RevisionMissing` for one that is not there, neither here nor with an ancestor.
     """
     company = Company.objects.filter(pk=company_id).first()
     if company is None:
         raise CompanyMissing
     kind, _, public_id = clean_text(ref).partition(":")
     upto = company.revision if revision is None else revision
+    _require_known(company, upto)
     number = max(_own(company, kind, public_id, field, upto), _inside(company, kind, public_id, field, upto))
     if number:
         return Revision.of(StateRevision.objects.get(company_id=company.pk, number=number))
@@ -90,6 +92,13 @@ def blame(*, company_id: str, ref: str, field: str, revision: int | None = None)
         return None
     inherited = f"{kind}:{company.parent_id}" if kind == Company.KIND else ref
     return blame(company_id=company.parent_id, ref=inherited, field=field, revision=min(upto, company.base_revision))
+
+
+def _require_known(company: Company, revision: int) -> None:
+    """Raise `RevisionMissing` unless the company or an ancestor of it was once at the revision."""
+    require_whole(revision)
+    if revision > company.revision or company.parent_id is None:
+        require_kept(company, revision)
 
 
 def _own(company: Company, kind: str, public_id: str, field: str, upto: int) -> int:

@@ -15,7 +15,7 @@ from mockcore.ledger import list_chains
 from mockcore.models import Approval, AuditRecord, Change, DecisionRecord, Entity, Interaction, StateRevision
 from mockcore.models.base import shown_facts, uid_of
 from mockcore.queries import document_json, whole_approvals
-from mockcore.rebuild import Diff, Difference, RevisionMissing, diff, kept_revisions, state_at, world_at
+from mockcore.rebuild import Diff, Difference, RevisionMissing, diff, kept_revisions, require_whole, state_at, world_at
 from mockcore.text import clean_text
 from mockcore.vocabulary import ApprovalStatus, InteractionStatus
 
@@ -61,24 +61,31 @@ class EntityChange:
 
 # ---------------------------------------------------------------- what happened
 def list_revisions(*, company_id: str, after: int = 0, limit: int = 200) -> list[Revision]:
-    """Return up to `limit` revisions numbered above `after`, oldest first. Revision 0, the seed, has no row."""
+    """Return up to `limit` revisions numbered above `after`, oldest first. Revision 0, the seed, has no row.
+
+    This and the lists below raise `RevisionMissing` for an `after` or `revision` that is no whole number.
+    """
+    require_whole(after)
     found = StateRevision.objects.filter(company_id=company_id, number__gt=after).order_by("number")[:limit]
     return [Revision.of(row) for row in found]
 
 
 def changes(*, company_id: str, revision: int) -> list[EntityChange]:
     """Return the change set of one revision; empty for one that is not there."""
+    require_whole(revision)
     return [_change(row) for row in Change.objects.filter(company_id=company_id, revision=revision).order_by("number")]
 
 
 def list_audit(*, company_id: str, after: int = 0, limit: int = 200) -> list[JSON]:
     """Return up to `limit` audit records after the one of revision `after`, oldest first."""
+    require_whole(after)
     found = lineage.page(company_id=company_id, model=AuditRecord, after=after, limit=limit)
     return [row.as_json() for row in found]
 
 
 def list_decisions(*, company_id: str, after: int = 0, limit: int = 200) -> list[JSON]:
     """Return up to `limit` decisions numbered above `after`, oldest first; refusals are among them."""
+    require_whole(after)
     found = lineage.page(company_id=company_id, model=DecisionRecord, after=after, limit=limit)
     return [row.as_json() for row in found]
 

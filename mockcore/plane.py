@@ -194,8 +194,7 @@ class MockControlPlane:
             work=work, run=_kept(work, run), principal=envelope.principal, command=envelope.command
         )
         authority.require_writable(request)
-        if envelope.expected_revision not in (None, work.company.revision):
-            raise StateRevisionConflict(f"the state is at revision {work.company.revision}")
+        _require_expected(work, envelope.expected_revision)
         authority.authorize(request)
         return self._happen(act, request, envelope, text)
 
@@ -294,6 +293,12 @@ class MockControlPlane:
         if run is None:
             raise RunMissing(f"there is no run {run_id}")
         return run
+
+
+def _require_expected(work: UnitOfWork, revision: Any) -> None:
+    """Refuse a revision that is not the present one; 1.0 and True are none at all."""
+    if revision is not None and (type(revision) is not int or revision != work.company.revision):
+        raise StateRevisionConflict(f"the state is at revision {work.company.revision}")
 
 
 def _kept(work: UnitOfWork, run: Run) -> Run:

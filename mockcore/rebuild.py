@@ -109,8 +109,15 @@ def _company(company_id: str, *revisions: int) -> Company:
     return company
 
 
+def require_whole(revision: Any) -> None:
+    """Raise `RevisionMissing` for what is no number of a revision at all, such as 1.5, True or "1"."""
+    if type(revision) is not int or revision < 0:
+        raise RevisionMissing("a revision is a whole number, not negative")
+
+
 def require_kept(company: Company, revision: int) -> None:
     """Raise `RevisionMissing` unless the company keeps the revision."""
+    require_whole(revision)
     if not company.base_revision <= revision <= company.revision:
         kept = f"{company.base_revision} to {company.revision}"
         raise RevisionMissing(f"there is no revision {revision} of {company.pk}; it keeps {kept}")

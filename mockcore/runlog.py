@@ -16,6 +16,7 @@ from django.db.models import Count, Exists, Max, Min, OuterRef
 from mockcore import ledger, rows
 from mockcore.authority import refuse_ended
 from mockcore.faults import under_faults
+from mockcore.handlers.scene import CommandInvalid
 from mockcore.models import Run, RunEvent
 from mockcore.port import EventReceipt, ReplayEvents
 from mockcore.refusal import Refusal
@@ -146,8 +147,11 @@ def contiguous_seq(run: Run, source_instance_id: str) -> int:
 def replay(run: Run, request: ReplayEvents) -> list[dict[str, Any]]:
     """Return at most `limit` events of one source of the run after the cursor, in the source's order.
 
-    Raises `ReplayBindingMismatch` for a source that is neither the run's own nor has ever reported.
+    Raises `ReplayBindingMismatch` for a source that is neither the run's own nor has ever reported, and
+    `CommandInvalid` for a cursor or limit that is no whole number.
     """
+    if not (_is_whole(request.after) and _is_whole(request.limit)):
+        raise CommandInvalid("a cursor and a limit are whole numbers")
     of_source = RunEvent.objects.filter(run=run.uid, source_instance_id=request.source_instance_id)
     if request.source_instance_id != run.source_instance_id and not of_source.exists():
         raise ReplayBindingMismatch
