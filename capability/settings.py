@@ -174,6 +174,7 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 
+MOCKCORE_REDACTOR = "capability.redaction.redact"  # the mock company knows no other house; it masks what it stores
 INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.admin",

@@ -1,7 +1,8 @@
 """The operator's view of the mock company: every row, read-only.
 
-What must not be shown anywhere, such as where an artifact's bytes are, is masked before it reaches a page (design
-section 7). Nothing here can add, change, remove or run anything.
+What must not be shown anywhere, such as where an artifact's bytes are, is withheld before it reaches a page (design
+section 7), and secrets in rows that are older than their masking are masked. Nothing here can add, change, remove or
+run anything.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from django.utils.safestring import SafeString
 
 from mockcore import models
 from mockcore.handlers import HANDLERS
+from mockcore.masking import mask
 from mockcore.models.base import CanonicalJSON
 from mockcore.showing import ReadOnlyAdmin, filter_by
 
@@ -72,13 +74,17 @@ def withhold(value: Any) -> Any:
 
 def pretty(value: Any) -> SafeString:
     """Return a JSON value as escaped, indented text."""
-    return format_html("<pre>{}</pre>", json.dumps(withhold(value), indent=2, ensure_ascii=False))
+    return format_html("<pre>{}</pre>", json.dumps(mask(withhold(value)), indent=2, ensure_ascii=False))
 
 
 class CompanyRowAdmin(ReadOnlyAdmin):
     """Shows rows of one model of a company, JSON as readable text and what is withheld as withheld."""
 
     search_help_text = "A whole id"
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        columns = {field.attname: field for field in self.model._meta.concrete_fields}
+        return [shown(columns[name]) if name in columns else name for name in self.list_display]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         return [shown(field) for field in self.model._meta.concrete_fields]
@@ -88,21 +94,29 @@ class CompanyRowAdmin(ReadOnlyAdmin):
 
 
 def shown(field: Any) -> str | Callable[[Any], Any]:
-    """Return how one column is shown: as it is, as readable JSON, or not at all."""
-    binary = isinstance(field, django_models.BinaryField)
-    if field.name not in WITHHELD_NAMES | {"input_canonical"} and not isinstance(field, CanonicalJSON) and not binary:
-        return str(field.name)
+    """Return how one column is shown: as it is, as masked text, as readable JSON, or not at all."""
+    read = _reader(field)
+    if read is None:
+        return str(field.attname)
 
     def show(row: Any) -> Any:
-        value = getattr(row, field.attname)
-        if field.name in WITHHELD_NAMES:
-            return WITHHELD
-        if binary:
-            return f"{len(value):,} bytes"
-        return pretty(json.loads(value) if field.name == "input_canonical" else value)
+        return read(getattr(row, field.attname))
 
     show.short_description = field.verbose_name  # type: ignore[attr-defined]
     return show
+
+
+def _reader(field: Any) -> Callable[[Any], Any] | None:
+    """Return what is shown of a column's value; None where that is the value itself, which can hold no secret."""
+    if field.name in WITHHELD_NAMES:
+        return lambda _: WITHHELD
+    if field.name == "input_canonical":
+        return lambda value: pretty(json.loads(value))
+    if isinstance(field, CanonicalJSON):
+        return pretty
+    if isinstance(field, django_models.BinaryField):
+        return lambda value: f"{len(value):,} bytes"
+    return mask if isinstance(field, django_models.CharField | django_models.TextField) else None
 
 
 def known_words(model: type[django_models.Model], column: str) -> tuple[str, ...]:

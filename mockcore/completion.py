@@ -14,6 +14,7 @@ from mockcore.faults import under_faults
 from mockcore.handlers import dependencies, tasks, wakes
 from mockcore.handlers.budgets import end_run
 from mockcore.handlers.scene import Scene
+from mockcore.masking import mask
 from mockcore.models import Run, RunEvent
 from mockcore.port import Applied
 from mockcore.refusal import Refusal
@@ -64,6 +65,7 @@ def complete(work: UnitOfWork, act: ledger.Act, run: Run, result: dict[str, Any]
     Raises the classes above, `RunNotWritable`, `BudgetHardStop`.
     """
     _check(result)
+    result = mask(result)
     if run.result is not None:
         return _repeated(work, act, run, result)
     refuse_ended(run)
@@ -80,7 +82,7 @@ def complete(work: UnitOfWork, act: ledger.Act, run: Run, result: dict[str, Any]
 
 
 def _repeated(work: UnitOfWork, act: ledger.Act, run: Run, result: dict[str, Any]) -> Applied:
-    if canonical(run.result) != canonical(result):
+    if canonical(mask(run.result)) != canonical(result):
         raise ResultReplayConflict
     refs = tuple(sorted((run.ref, run.task.ref)))
     reason = "terminal_result_already_committed"

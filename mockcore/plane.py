@@ -37,6 +37,7 @@ from mockcore.handlers.approvals import ApprovalAlreadyDecided as ApprovalAlread
 from mockcore.handlers.interactions import InteractionAlreadyResolved as InteractionAlreadyResolved
 from mockcore.handlers.interactions import InteractionMissing as InteractionMissing
 from mockcore.handlers.scene import Scene
+from mockcore.masking import mask
 from mockcore.models import Company, Run
 from mockcore.models.base import uid_of
 from mockcore.port import (
@@ -226,7 +227,7 @@ class MockControlPlane:
         company = Company.objects.filter(pk=self.company_id).first()
         if company is None:
             raise CompanyMissing
-        return idempotency.is_known(company, clean(run_id), principal, clean(idempotency_key))
+        return idempotency.is_known(company, clean(run_id), principal, mask(arrival.plain(idempotency_key)))
 
     def facts(self, run_id: str) -> RunFacts:
         """Return the run's actor, task and capabilities from fresh rows, in one query. Raises `RunMissing`."""

@@ -17,6 +17,7 @@ from mockcore import ledger, rows
 from mockcore.authority import refuse_ended
 from mockcore.faults import under_faults
 from mockcore.handlers.scene import CommandInvalid
+from mockcore.masking import mask
 from mockcore.models import Run, RunEvent
 from mockcore.port import EventReceipt, ReplayEvents
 from mockcore.refusal import Refusal
@@ -68,6 +69,7 @@ class CheckpointInvalid(Refusal):
 def append(work: UnitOfWork, act: ledger.Act, run: Run, event: dict[str, Any]) -> EventReceipt:
     """Keep an event unless it is kept already; a repeated one changes nothing, whatever became of the run since."""
     _check(event, run)
+    event = mask(event)
     if known := _known(run, event):
         return _repeated(work, act, run, known, event)
     refuse_ended(run)
@@ -116,7 +118,7 @@ def _known(run: Run, event: dict[str, Any]) -> list[RunEvent]:
 def _repeated(
     work: UnitOfWork, act: ledger.Act, run: Run, known: list[RunEvent], event: dict[str, Any]
 ) -> EventReceipt:
-    if any(canonical(one.body) != canonical(event) for one in known):
+    if any(canonical(mask(one.body)) != canonical(event) for one in known):
         raise EventReplayConflict
     refs = sorted({known[0].ref, run.ref})
     ledger.decide(work=work, act=act, outcome=Decided.DUPLICATE, reason="event_already_committed", refs=refs)
@@ -161,14 +163,17 @@ def replay(run: Run, request: ReplayEvents) -> list[dict[str, Any]]:
 
 # ---------------------------------------------------------------- checkpoints
 def checkpoint(work: UnitOfWork, act: ledger.Act, run: Run, snapshot: dict[str, Any]) -> int:
-    """Keep a snapshot in place of the one before; returns the revision. Raises `CheckpointInvalid`."""
+    """Keep a snapshot in place of the one before; returns the revision. Raises `CheckpointInvalid`.
+
+    A runner that needs a secret to resume finds `[REDACTED]`: it gets it where it got it the first time.
+    """
     refuse_ended(run)
     try:
         if len(canonical(snapshot)) > MAX_CHECKPOINT_CHARS:
             raise CheckpointInvalid
     except (TypeError, ValueError) as error:
         raise CheckpointInvalid from error
-    run.session_checkpoint = snapshot
+    run.session_checkpoint = mask(snapshot)
     note = ledger.Note(
         command_id=run.public_id,
         reason="session_checkpointed",

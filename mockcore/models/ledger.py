@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
 from mockcore.appending import AppendOnlyRow
+from mockcore.masking import mask
 from mockcore.models.base import CanonicalJSON, Row, one_of
 from mockcore.port import Principal
 from mockcore.vocabulary import Decided
@@ -167,7 +168,7 @@ class IdempotencyRecord(LedgerRow):
         ]
 
     def __str__(self) -> str:
-        return f"{self.scope} {self.key}"
+        return str(mask(f"{self.scope} {self.key}"))
 
 
 class Keyframe(Row):
