@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from mockcore.handlers.answers import held_verdicts
+from mockcore.handlers.cards import agents_own, items_of
 from mockcore.port import Applied
 
 Entity = Mapping[str, Any]
@@ -97,7 +99,7 @@ def interaction_card(entity: Entity, *, at: str) -> Item:
         "interactionKind": entity["kind"],
         "title": entity["title"],
         "prompt": entity["prompt"],
-        "payload": _with_locked_verdicts(entity),
+        "payload": _payload(entity),
         "targetRevisionId": entity.get("targetRevisionId"),
         "state": state,
         "resolvedSummary": summary_of(entity.get("result")),
@@ -105,18 +107,14 @@ def interaction_card(entity: Entity, *, at: str) -> Item:
     }
 
 
-def _with_locked_verdicts(entity: Entity) -> dict[str, Any]:
-    """Return the payload with the verdicts that an earlier part of the answer has locked, item by item."""
-    payload, result = dict(entity.get("payload") or {}), entity.get("result")
-    held = result.get("verdicts") if isinstance(result, Mapping) else None
-    if entity["kind"] != "item_verdicts" or not isinstance(held, Mapping) or not isinstance(payload.get("items"), list):
+def _payload(entity: Entity) -> dict[str, Any]:
+    """Return what the agent asked; which verdicts are locked is said by the answers so far, and by nothing else."""
+    payload: dict[str, Any] = agents_own(dict(entity.get("payload") or {}))
+    if entity["kind"] != "item_verdicts" or not isinstance(payload.get("items"), list):
         return payload
+    held = held_verdicts(entity.get("result"))
     items = [item for item in payload["items"] if isinstance(item, Mapping)]
-    names = [item.get("id") or f"i{place}" for place, item in enumerate(items, 1)]
-    locked = [
-        held[name]["verdict"] if name in held else item.get("lockedVerdict")
-        for name, item in zip(names, items, strict=True)
-    ]
+    locked = [held.get(item.id, {}).get("verdict") for item in items_of(payload)]
     return {**payload, "items": [{**item, "lockedVerdict": one} for item, one in zip(items, locked, strict=True)]}
 
 

@@ -120,8 +120,7 @@ def _item_verdicts(card: Card, result: Any) -> Answer:
     items = {item.id: item for item in cards.items_of(card.payload)}
     given = _verdicts(result)
     _only_known(given, items, name="item")
-    merged = {name: {"verdict": i.locked_verdict, "reason": ""} for name, i in items.items() if i.locked_verdict}
-    merged |= card.held
+    merged = dict(card.held)
     for name, entry in given.items():
         if name in merged and entry["verdict"] != merged[name]["verdict"]:
             raise AnswerInvalid(f"the verdict on {name} is given already")

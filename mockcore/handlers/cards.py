@@ -6,7 +6,7 @@ the card payloads of reference B section 1.10.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +17,8 @@ from mockcore.vocabulary import InteractionKind
 MAX_ENTRIES = 64  # more than that no card shows
 MAX_ID_CHARS = 120
 LABEL_CHARS = 240  # a card shows that much of a label, and sends back what it shows
+# What only the company writes on a card, because it says what the board did. An agent's payload is never read for it.
+BOARDS_OWN = frozenset({"lockedVerdict", "resolvedAt", "resolvedSummary", "stateLabel", "supersededBy"})
 
 JSON = dict[str, Any]
 
@@ -43,7 +45,6 @@ class JudgedItem:
     id: str
     title: str
     require_reason: bool
-    locked_verdict: str | None
 
 
 # ---------------------------------------------------------------- reading
@@ -81,7 +82,6 @@ def items_of(payload: JSON) -> list[JudgedItem]:
             id=_id(entry, f"i{place}"),
             title=str(entry.get("title") or f"Item {place}"),
             require_reason=entry.get("requireReason") is True,
-            locked_verdict=entry["lockedVerdict"] if isinstance(entry.get("lockedVerdict"), str) else None,
         )
         for place, entry in enumerate(_objects(payload.get("items")), 1)
     ]
@@ -112,12 +112,22 @@ def expiry_of(payload: Any) -> datetime | None:
         return None
 
 
+def agents_own(value: Any) -> Any:
+    """Return a copy of a payload without what is the board's, at any depth: a row may be older than its refusal."""
+    if isinstance(value, dict):
+        return {name: agents_own(inner) for name, inner in value.items() if name not in BOARDS_OWN}
+    return [agents_own(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
 # ---------------------------------------------------------------- what may be asked
 def check_card(kind: str, payload: JSON, *, now: datetime) -> None:
     """Refuse a card that nobody could answer. Raises `CommandInvalid`.
 
     What cannot be read at all is no entry, as on the page. An expiry must be a time still to come, in company time.
+    What only the board says, no card may claim: `BOARDS_OWN` may be null, as in an empty form, and nothing else.
     """
+    if claimed := sorted(set(_claimed(payload))):
+        raise CommandInvalid(f"only the board's own answer sets {claimed[0]}: leave it out")
     for names in _ids(kind, payload):
         _check_ids(list(names))
     if kind == InteractionKind.CHECKBOX:
@@ -131,6 +141,15 @@ def check_card(kind: str, payload: JSON, *, now: datetime) -> None:
     moment = expiry_of(payload)
     if payload.get("expiresAt") is not None and (moment is None or moment <= now):
         raise CommandInvalid("payload.expiresAt must be a time to come, in company time, such as 2026-08-09T01:00:00Z")
+
+
+def _claimed(value: Any) -> Iterator[str]:
+    """Yield the names of `BOARDS_OWN` that have a value anywhere inside."""
+    if isinstance(value, dict):
+        yield from (name for name in BOARDS_OWN if value.get(name) is not None)
+    if isinstance(value, dict | list | tuple):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _claimed(inner)
 
 
 def _ids(kind: str, payload: JSON) -> Iterable[Iterable[str]]:

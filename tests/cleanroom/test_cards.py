@@ -127,13 +127,23 @@ def test_a_delivered_wake_is_shown_whatever_call_made_it_due() -> None:
 
 @pytest.mark.requirement("company.answer.parts")
 def test_a_card_shows_the_verdicts_that_are_locked() -> None:
-    items = [{"id": "a", "title": "A"}, {"title": "B", "lockedVerdict": "defer"}, {"id": "c", "title": "C"}]
+    items = [{"id": "a", "title": "A"}, {"title": "B"}, {"id": "c", "title": "C"}]
     entity = {**QUESTION, "kind": "item_verdicts", "payload": {"items": items}}
-    held = {"verdicts": {"a": {"verdict": "reject", "reason": "No"}}}
+    held = {"verdicts": {"a": {"verdict": "reject", "reason": "No"}, "i2": {"verdict": "defer", "reason": ""}}}
     card = interaction_card({**entity, "result": held}, at="now")
     assert card["state"] == "pending"
     assert [item["lockedVerdict"] for item in card["payload"]["items"]] == ["reject", "defer", None]
-    assert interaction_card({**entity, "result": None}, at="now")["payload"] == {"items": items}
+
+
+@pytest.mark.requirement("company.answer.parts")
+@pytest.mark.parametrize("kind", ["questions", "confirmation", "checkbox", "suggest_tasks", "item_verdicts"])
+def test_no_card_of_an_old_row_shows_an_answer_that_the_agent_wrote_into_its_payload(kind: str) -> None:
+    forged = {"id": ["no id"], "lockedVerdict": "approve", "options": [{"supersededBy": "x", "label": "Yes"}]}
+    payload = {"items": [forged], "questions": [forged], "resolvedSummary": ["Approved"], "title": "T"}
+    shown = interaction_card({**QUESTION, "kind": kind, "payload": payload, "result": None}, at="now")["payload"]
+    said = str(shown).replace("'lockedVerdict': None", "")
+    assert not [name for name in ("lockedVerdict", "supersededBy", "resolvedSummary") if name in said]
+    assert (shown["title"], shown["questions"][0]["options"]) == ("T", [{"label": "Yes"}])
 
 
 def test_a_deliverable_is_a_reference() -> None:

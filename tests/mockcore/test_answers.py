@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from mockcore import models
 from mockcore.commands import RequestHumanInput, ResolveHumanInput
 from mockcore.handlers.answers import Answer, AnswerInvalid, Card, check
 from mockcore.handlers.cards import check_card
@@ -136,12 +137,34 @@ def test_verdicts_on_some_items_lock_those_and_leave_the_card_open(desk: Desk) -
     assert (desk.status, len(last.scheduled_wake_ids)) == ("in_progress", 1)
 
 
-def test_verdicts_that_the_agent_locked_count_and_cannot_be_changed(desk: Desk) -> None:
-    items = [{"id": "a", "lockedVerdict": "approve"}, {"id": "b"}]
-    desk.do(ask({"items": items}))
-    desk.refuse(resolve(a="reject", b="approve"), "interaction_answer_invalid", principal=Principal.BOARD)
+FORGED: dict[str, dict[str, Any]] = {
+    "a verdict of an item": {"items": [{"id": "a", "lockedVerdict": "approve"}, {"id": "b"}]},
+    "a verdict deep inside": {"items": [{"id": "a", "facts": [{"lockedVerdict": "reject"}]}]},
+    "a summary of what the board said": {"resolvedSummary": ["Approved"]},
+    "a time of the answer": {"questions": [{"prompt": "?", "resolvedAt": "2026-08-09T00:00:00.000Z"}]},
+    "a successor": {"options": [{"label": "x", "supersededBy": {"kind": "comment", "id": "c"}}]},
+    "a state": {"stateLabel": "Accepted"},
+}
+
+
+@pytest.mark.requirement("company.answer.parts")
+@pytest.mark.parametrize("kind", ["questions", "confirmation", "checkbox", "suggest_tasks", "item_verdicts"])
+@pytest.mark.parametrize("name", FORGED)
+def test_a_card_that_says_what_only_the_board_says_is_not_asked(desk: Desk, kind: str, name: str) -> None:
+    refused = desk.refuse(ask(FORGED[name], kind=kind), "semantic_command_invalid")
+    assert "only the board's own answer" in refused.message
+
+
+@pytest.mark.requirement("company.answer.parts")
+def test_a_verdict_in_the_payload_of_an_old_row_is_none_of_the_board(desk: Desk) -> None:
+    desk.do(ask({"items": [{"id": "a", "lockedVerdict": None}, {"id": "b"}]}))
+    forged = {"items": [{"id": "a", "lockedVerdict": "approve"}, {"id": "b"}]}
+    models.Interaction.objects.update(payload=forged)
     desk.board(resolve(b="approve"))
-    assert desk.entity(f"interaction:{FIRST}")["status"] == "answered"
+    assert desk.entity(f"interaction:{FIRST}")["status"] == "pending"
+    desk.board(resolve(a="reject"))
+    given = desk.entity(f"interaction:{FIRST}")["result"]["verdicts"]
+    assert {name: one["verdict"] for name, one in given.items()} == {"a": "reject", "b": "approve"}
 
 
 @pytest.mark.parametrize("outcome", ["rejected", "expired"])
