@@ -5,6 +5,7 @@ Everything the turn needs is computed before the commit. Source: clean-room seed
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -84,16 +85,32 @@ def _store(session: ChatSession, interaction_id: str, outcome: str, result: Any)
 
 
 def _check_result(ref: str, result: Any) -> None:
-    """Refuse an answer of the wrong shape: an approval takes `{note}` or nothing, a question an object or nothing."""
+    """Refuse an answer of the wrong shape: an approval takes `{note}` or nothing, a question an object or nothing.
+
+    What an object may hold is the company's to say. A text in it is no longer than a message may be, as everything that
+    a person types here; lines of the summary repeat those texts, so they are not counted again.
+    """
     if result is not None and not isinstance(result, dict):
         raise InvalidAnswer("result must be an object.")
-    if not ref.startswith("approval:") or result is None:
-        return
-    note = result.get("note", "")
-    if set(result) - {"note"} or not isinstance(note, str):
+    given = result or {}
+    if ref.startswith("approval:") and (set(given) - {"note"} or not isinstance(given.get("note", ""), str)):
         raise InvalidAnswer("The result of an approval is {note}, and note is a text.")
-    if len(note.encode("utf-8", "replace")) > limits.cleanroom().message_bytes:
-        raise MessageTooLarge(size_bytes=len(note.encode()), limit_bytes=limits.cleanroom().message_bytes)
+    for text in _texts({name: value for name, value in given.items() if name != "summary"}):
+        _check_size(text)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+
+
+def _check_size(text: str) -> None:
+    size, limit = len(text.encode("utf-8", "replace")), limits.cleanroom().message_bytes
+    if size > limit:
+        raise MessageTooLarge(size_bytes=size, limit_bytes=limit)
 
 
 def _answered(turn: Handing, ref: str, stored: Applied) -> list[Draft]:

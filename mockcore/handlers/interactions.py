@@ -116,6 +116,7 @@ def resolve_human_input(scene: Scene, command: ResolveHumanInput) -> None:
         prompt=interaction.prompt,
         payload=interaction.payload,
         held=answers.held_verdicts(interaction.result),
+        remarks=answers.held_remarks(interaction.result),
     )
     answer = answers.check(card, outcome=command.outcome, result=command.result)
     if not answer.complete:
@@ -149,9 +150,10 @@ def expire_pending(scene: Scene, why: Expiry, *, about: dict[str, Any] | None = 
 def expire(
     scene: Scene, interaction: Interaction, why: Expiry, detail: dict[str, Any], *, wakes_assignee: bool = True
 ) -> None:
-    """End one pending interaction without an answer. `result.outcome` says why; verdicts given so far stay in it."""
+    """End one pending interaction without an answer. `result.outcome` says why; what was said so far stays in it."""
     held = answers.held_verdicts(interaction.result)
-    result = {"outcome": why.value, **detail, **({"verdicts": held} if held else {})}
+    said = {**answers.held_remarks(interaction.result), **({"verdicts": held} if held else {})}
+    result = {**said, "outcome": why.value, **detail}
     _close(scene, interaction, status=InteractionStatus.EXPIRED, result=result, wakes_assignee=wakes_assignee)
 
 

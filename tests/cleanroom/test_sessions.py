@@ -213,6 +213,29 @@ def test_an_agent_that_uses_up_the_boards_keys_keeps_nobody_from_answering(agent
     assert entity(chat, f"approval:{card}")["status"] == "rejected"
 
 
+@pytest.mark.requirement("interaction.refused")
+@pytest.mark.parametrize(
+    ("outcome", "result", "code"),
+    [
+        ("rejected", {"reason": "x" * 8_193}, "message_too_large"),
+        ("rejected", {"reason": "é" * 4_097}, "message_too_large"),
+        ("rejected", {"reason": {"text": "No"}}, "interaction_answer_invalid"),
+        ("rejected", {"reason": "No", "lockedVerdict": "approve"}, "interaction_answer_invalid"),
+        ("accepted", ["yes"], "invalid_request"),
+    ],
+)
+def test_an_answer_of_the_wrong_shape_or_size_leaves_the_card_open(
+    agents: MemoryDriver, chat: Chat, outcome: str, result: Any, code: str
+) -> None:
+    card = asked(agents, chat, "request_human_input", QUESTION)
+    with pytest.raises(Refusal) as caught:
+        chat.answer(card, outcome, result)
+    assert caught.value.code == code
+    assert (entity(chat, f"interaction:{card}")["status"], chat.row.turns.count()) == ("pending", 1)
+    chat.end_of(chat.answer(card, "rejected", {"reason": "é" * 4_096, "summary": ["x" * 8_200]}))
+    assert entity(chat, f"interaction:{card}")["status"] == "rejected"
+
+
 @pytest.mark.requirement("interaction.one-winner")
 def test_of_eight_decisions_at_once_exactly_one_counts(agents: MemoryDriver, chat: Chat) -> None:
     card = asked(agents, chat, "request_approval", APPROVAL)

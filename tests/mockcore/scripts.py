@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 from mockcore import history
 from mockcore.commands import (
@@ -67,10 +68,13 @@ def _answers(desk: Desk) -> list[Command]:
     asked = history.pending_interactions(**where)
     wanted = history.pending_approvals(**where)
     found: list[Command] = [
-        ResolveHumanInput(interaction_id=one["id"], outcome=KINDS[one["kind"]], result={"list": [one["id"], 1]})
-        for one in asked
+        ResolveHumanInput(interaction_id=one["id"], outcome=KINDS[one["kind"]], result=_said(one)) for one in asked
     ]
     return found + [DecideApproval(approval_id=one["id"], decision="approved", note=one["id"]) for one in wanted]
+
+
+def _said(asked: dict[str, Any]) -> dict[str, Any]:
+    return {"q1": asked["id"]} if asked["kind"] == "questions" else {"note": asked["id"]}
 
 
 def _commands(desk: Desk, chance: random.Random, number: int, some: tuple[str, ...]) -> list[Command]:

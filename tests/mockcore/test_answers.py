@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mockcore import models
-from mockcore.commands import RequestHumanInput, ResolveHumanInput
+from mockcore.commands import PostBoardComment, RequestHumanInput, ResolveHumanInput
 from mockcore.handlers.answers import Answer, AnswerInvalid, Card, check
 from mockcore.handlers.cards import check_card
 from mockcore.handlers.scene import CommandInvalid
@@ -42,7 +42,10 @@ def judged(kind: str, payload: dict[str, Any], outcome: str, result: Any, **held
         ("questions", {}, "answered", {"q1": "Because"}),
         ("questions", ASKED, "answered", {"answers": {"colour": "Red", "q2": ""}, "summary": ["Which? Red"]}),
         ("questions", ASKED, "answered", {"answers": {"colour": "red", "free": "With care"}}),
-        ("questions", ASKED, "answered", {"answers": {"colour": ["Red", "o2"], "q2": 3}}),
+        ("questions", ASKED, "answered", {"answers": {"colour": " o2 ", "q2": None}, "note": "In a hurry"}),
+        ("questions", {"questions": [{"id": "note"}]}, "answered", {"note": "Because", "reason": "So"}),
+        ("questions", {}, "answered", {"q1": "x" * 20_000, "summary": ["x" * 24_000] * 64}),
+        ("confirmation", {}, "accepted", {"reason": "", "note": "x" * 20_000}),
         ("questions", ASKED, "rejected", {}),
         ("confirmation", {}, "accepted", None),
         ("confirmation", {}, "rejected", {"reason": "Too long"}),
@@ -70,14 +73,40 @@ def test_an_answer_that_fits_is_stored_as_given(kind: str, payload: Any, outcome
     [
         ("questions", {}, "answered", None, "question q1 needs an answer"),
         ("questions", {}, "answered", {"answers": {"q1": " "}}, "question q1 needs an answer"),
-        ("questions", {}, "answered", {"answers": {"q1": []}}, "question q1 needs an answer"),
+        ("questions", {}, "answered", {"answers": {"q1": []}}, "answer to question q1 must be a text"),
+        ("questions", {}, "answered", {"answers": {"q1": {"text": "Because"}}}, "answer to question q1 must be a text"),
+        ("questions", {}, "answered", {"q1": 3}, "answer to question q1 must be a text"),
+        ("questions", {}, "answered", {"q1": True}, "answer to question q1 must be a text"),
+        ("questions", {}, "answered", {"q1": "x" * 20_001}, "at most 20,000 characters"),
+        ("questions", {}, "answered", {"q1": "yes", "q2": "no"}, "this card has no q2"),
+        ("questions", {}, "answered", {"answers": None, "q1": "yes"}, "this card has no q1"),
+        ("questions", ASKED, "answered", {"answers": {"colour": ["Red", "o2"]}}, "question colour must be a text"),
+        ("questions", ASKED, "answered", {"answers": {"colour": ["Red"]}}, "question colour must be a text"),
+        ("questions", ASKED, "answered", {"answers": {"colour": "Red, Blue"}}, "none of its options"),
+        ("questions", ASKED, "answered", {"answers": {"colour": "Red"}, "selectedOptionIds": []}, "has no selected"),
         ("questions", {}, "answered", {"answers": ["Because"]}, "answers must be an object"),
         ("questions", {}, "answered", {"answers": {"q1": "x", "q9": "y"}}, "there is no question q9"),
         ("questions", ASKED, "answered", {"answers": {"q2": "No colour"}}, "question colour needs an answer"),
         ("questions", ASKED, "answered", {"answers": {"colour": "Mauve"}}, "none of its options"),
-        ("questions", ASKED, "answered", {"answers": {"colour": ["Red", 3]}}, "none of its options"),
         ("confirmation", {}, "rejected", None, "a reason is needed"),
         ("confirmation", {}, "rejected", {"reason": "  "}, "a reason is needed"),
+        ("confirmation", {}, "rejected", {"reason": {"text": "No"}}, "reason must be a text"),
+        ("confirmation", {}, "rejected", {"reason": "x" * 20_001}, "reason must be a text of at most 20,000"),
+        ("confirmation", {}, "accepted", {"note": ["x"]}, "note must be a text"),
+        ("confirmation", {}, "accepted", {"summary": "x"}, "summary must be a list"),
+        ("confirmation", {}, "accepted", {"summary": ["x"] * 65}, "summary must be a list of at most 64"),
+        ("confirmation", {}, "accepted", {"summary": [None]}, "a line of the summary must be a text"),
+        ("confirmation", {}, "accepted", {"summary": ["x" * 24_001]}, "at most 24,000 characters"),
+        ("confirmation", {}, "accepted", {"lockedVerdict": "approve"}, "this card has no lockedVerdict"),
+        ("confirmation", {}, "accepted", "yes", "must be an object, or nothing"),
+        ("confirmation", {}, "accepted", ["yes"], "must be an object, or nothing"),
+        ("confirmation", {}, "expired", {"outcome": "stale_target"}, "this card has no outcome"),
+        ("confirmation", {}, "expired", 3, "must be an object, or nothing"),
+        ("checkbox", BOXES, "rejected", {"selectedOptionIds": ["red"]}, "this card has no selectedOptionIds"),
+        ("checkbox", BOXES, "accepted", {"selectedOptionIds": [1]}, "different ids"),
+        ("checkbox", BOXES, "accepted", {"selectedOptionIds": [["red"]]}, "different ids"),
+        ("suggest_tasks", TASKS, "accepted", {"acceptedTaskIds": [7]}, "different ids"),
+        ("suggest_tasks", TASKS, "accepted", {"acceptedTaskIds": ["a"], "selectedTaskIds": []}, "given twice"),
         ("checkbox", BOXES, "accepted", None, "1 to 2 options must be chosen, not 0"),
         ("checkbox", BOXES, "accepted", {"selectedOptionIds": ["red", "o2", "o3"]}, "1 to 2 options"),
         ("checkbox", BOXES, "accepted", {"selectedOptionIds": ["red", "red"]}, "different ids"),
@@ -89,6 +118,11 @@ def test_an_answer_that_fits_is_stored_as_given(kind: str, payload: Any, outcome
         ("item_verdicts", ITEMS, "answered", None, "no new verdict"),
         ("item_verdicts", ITEMS, "answered", {"verdicts": ["approve"]}, "verdicts must be an object"),
         ("item_verdicts", ITEMS, "answered", {"verdicts": {"i2": "maybe"}}, "must be one of"),
+        ("item_verdicts", ITEMS, "answered", {"verdicts": {"i2": ["approve"]}}, "must be one of"),
+        ("item_verdicts", ITEMS, "answered", {"verdicts": {"i2": {"verdict": "defer", "by": "me"}}}, "nothing else"),
+        ("item_verdicts", ITEMS, "answered", {"verdicts": {"i2": {"verdict": "defer", "reason": 3}}}, "must be a text"),
+        ("item_verdicts", ITEMS, "answered", {"verdicts": {"i2": {"reason": "Dear"}}}, "has no verdict"),
+        ("item_verdicts", ITEMS, "rejected", {"verdicts": {"i2": "defer"}}, "this card has no verdicts"),
         ("item_verdicts", ITEMS, "answered", {"verdicts": {"i9": "approve"}}, "there is no item i9"),
         ("item_verdicts", ITEMS, "answered", {"verdicts": {"a": {"verdict": "reject"}}}, "needs a reason"),
     ],
@@ -167,14 +201,51 @@ def test_a_verdict_in_the_payload_of_an_old_row_is_none_of_the_board(desk: Desk)
     assert {name: one["verdict"] for name, one in given.items()} == {"a": "reject", "b": "approve"}
 
 
+@pytest.mark.requirement("company.answer.parts")
 @pytest.mark.parametrize("outcome", ["rejected", "expired"])
-def test_a_card_that_ends_otherwise_keeps_or_drops_its_parts_as_the_board_says(desk: Desk, outcome: str) -> None:
+def test_a_card_that_ends_otherwise_keeps_its_parts(desk: Desk, outcome: str) -> None:
     desk.do(ask())
     desk.board(resolve(i2="approve"))
     desk.board(ResolveHumanInput(interaction_id=FIRST, outcome=outcome, result={"reason": "Enough"}))
     card = desk.entity(f"interaction:{FIRST}")
     assert (card["status"], card["result"]["reason"]) == (outcome, "Enough")
-    assert ("verdicts" in card["result"]) is (outcome == "rejected")
+    assert card["result"]["verdicts"] == {"i2": {"verdict": "approve", "reason": ""}}
+
+
+def part(summary: list[str] | None = None, note: str | None = None, **verdicts: Any) -> ResolveHumanInput:
+    said: dict[str, Any] = {"verdicts": verdicts}
+    said |= {name: value for name, value in (("note", note), ("summary", summary)) if value is not None}
+    return ResolveHumanInput(interaction_id=FIRST, outcome="answered", result=said)
+
+
+@pytest.mark.requirement("company.answer.parts")
+def test_what_an_earlier_part_remarked_stays_in_front_of_what_a_later_one_says(desk: Desk) -> None:
+    desk.do(ask())
+    desk.board(part(note="Dear", summary=["B: approve"], i2="approve"))
+    desk.board(part(c="defer"))
+    assert desk.entity(f"interaction:{FIRST}")["result"]["note"] == "Dear"
+    assert desk.entity(f"interaction:{FIRST}")["result"]["summary"] == ["B: approve"]
+    desk.board(part(note="But well made", summary=["All approved"], a="approve"))
+    card = desk.entity(f"interaction:{FIRST}")
+    assert (card["status"], card["result"]["note"]) == ("answered", "Dear\nBut well made")
+    assert card["result"]["summary"] == ["All approved"]
+
+
+@pytest.mark.requirement("company.answer.parts")
+def test_what_a_part_remarked_stays_when_a_comment_overtakes_the_card(desk: Desk) -> None:
+    desk.do(ask())
+    desk.board(part(note="Dear", i2="approve"))
+    desk.board(PostBoardComment(body="Never mind"))
+    result = desk.entity(f"interaction:{FIRST}")["result"]
+    assert (result["outcome"], result["note"], list(result["verdicts"])) == ("superseded_by_comment", "Dear", ["i2"])
+
+
+def test_another_reason_for_a_verdict_that_is_locked_is_refused_and_not_dropped(desk: Desk) -> None:
+    desk.do(ask())
+    desk.board(resolve(a={"verdict": "reject", "reason": "Dear"}))
+    again = resolve(a={"verdict": "reject", "reason": "Late"}, c="defer")
+    desk.refuse(again, "interaction_answer_invalid", principal=Principal.BOARD)
+    desk.board(resolve(a={"verdict": "reject", "reason": "Dear"}, c="defer"))
 
 
 # ---------------------------------------------------------------- what may be asked

@@ -79,7 +79,11 @@ def script(desk: Desk) -> None:
     desk.do(WriteDocument(key="plan", title="Plan", body="1", base_revision_id=None))
     desk.do(ASK)
     desk.send(ReportProgress(body=" "))
-    desk.board(ResolveHumanInput(interaction_id="interaction-0001", outcome="answered", result={"q1": 1, "a": [2]}))
+    desk.board(
+        ResolveHumanInput(
+            interaction_id="interaction-0001", outcome="answered", result={"answers": {"q1": "1"}, "summary": ["2"]}
+        )
+    )
     desk.do(ASK)
     desk.do(WriteDocument(key="plan", title="Plan", body="2", base_revision_id="revision-0001"))
     desk.board(PostBoardComment(body="Go on"))
