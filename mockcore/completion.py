@@ -19,13 +19,23 @@ from mockcore.models import Run, RunEvent
 from mockcore.port import Applied
 from mockcore.refusal import Refusal
 from mockcore.text import canonical
-from mockcore.vocabulary import Decided, Disposition, FaultOperation, RunStatus, TaskStatus, TerminalState, WakeReason
+from mockcore.vocabulary import (
+    Decided,
+    Disposition,
+    FaultOperation,
+    RunStatus,
+    TaskStatus,
+    TerminalState,
+    WakeReason,
+    is_word,
+)
 from mockcore.work import UnitOfWork
 
 STRUCTURED = "paperclip.run_result.v1"
 NATIVE = "paperclip.native_result.v1"
 TERMINAL_EVENT = {STRUCTURED: "run.terminal", NATIVE: "run.completed"}
 MAX_SUMMARY_CHARS = 12_000
+MAX_RESULT_CHARS = 262_144  # of canonical JSON, as an event of the run
 RETRY_DELAY_S = 1
 AFTER = {
     Disposition.BLOCKED: TaskStatus.BLOCKED,
@@ -64,7 +74,7 @@ def complete(work: UnitOfWork, act: ledger.Act, run: Run, result: dict[str, Any]
 
     Raises the classes above, `RunNotWritable`, `BudgetHardStop`.
     """
-    _check(result)
+    check(result)
     result = mask(result)
     if run.result is not None:
         return _repeated(work, act, run, result)
@@ -157,14 +167,15 @@ def _applied(run: Run, disposition: str, number: int, refs: tuple[str, ...], sch
 
 
 # ---------------------------------------------------------------- the result
-def _check(result: dict[str, Any]) -> None:
+def check(result: dict[str, Any]) -> None:
     """Raise `ResultInvalid` naming what is wrong."""
-    if result.get("schema") not in TERMINAL_EVENT:
-        raise ResultInvalid(f"schema must be one of: {', '.join(TERMINAL_EVENT)}")
-    if result.get("disposition") not in set(Disposition):
-        raise ResultInvalid(f"disposition must be one of: {', '.join(Disposition)}")
-    if _state_of(result) not in set(TerminalState):
-        raise ResultInvalid(f"runTerminalState must be one of: {', '.join(TerminalState)}")
+    for name, value, known in (
+        ("schema", result.get("schema"), TERMINAL_EVENT),
+        ("disposition", result.get("disposition"), Disposition),
+        ("runTerminalState", _state_of(result), TerminalState),
+    ):
+        if not is_word(value, known):
+            raise ResultInvalid(f"{name} must be one of: {', '.join(known)}")
     summary = result.get("summary")
     if not isinstance(summary, str) or not summary.strip() or len(summary) > MAX_SUMMARY_CHARS:
         raise ResultInvalid(f"summary must be a text of at most {MAX_SUMMARY_CHARS} characters")
@@ -172,9 +183,11 @@ def _check(result: dict[str, Any]) -> None:
     if needed and not isinstance(result.get(needed), dict):
         raise ResultInvalid(f"a result that is {result['disposition']} needs a {needed}")
     try:
-        canonical(result)
+        size = len(canonical(result))
     except (TypeError, ValueError) as error:
         raise ResultInvalid("the result holds a value that JSON cannot hold") from error
+    if size > MAX_RESULT_CHARS:
+        raise ResultInvalid("the result is too large")
 
 
 def _state_of(result: dict[str, Any]) -> Any:

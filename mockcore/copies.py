@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db import DataError, IntegrityError, transaction
 
-from mockcore import install, keyframes, ledger, rebuild, rows, snapshot
+from mockcore import install, keyframes, ledger, rebuild, rows, snapshot, state_fields, state_rules
 from mockcore.handlers.dependencies import CompanyScopeViolation
 from mockcore.models import AuditRecord, Company, DecisionRecord, Entity, Fault, IdempotencyRecord
 from mockcore.models.base import POSITION, camel
@@ -69,16 +69,22 @@ def serialize(*, company_id: str, revision: int | None = None) -> Serialized:
 def restore(body: bytes | str, *, company_id: str | None = None, digest: str | None = None) -> str:
     """Make a company of a serialized state and return its id: the one in the state, unless another is given.
 
-    Rows, counters, clock, lifecycle and ledger are restored as stored, and read back before anything is kept: what
-    would not serialize to the same bytes is refused. Raises `StateInvalid`, `DigestMismatch`, `ForeignEntity` and
+    The whole state is judged before anything is written, alike on both databases; a refusal names the path of the first
+    fault. Rows, counters, clock, lifecycle and ledger are restored as stored, and read back before anything is kept:
+    what would not serialize to the same bytes is refused. Raises `StateInvalid`, `DigestMismatch`, `ForeignEntity` and
     `CompanyExists`, and leaves nothing then.
     """
     raw = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
     if digest is not None and hashlib.sha256(raw).hexdigest() != digest:
         raise DigestMismatch
     root = _parsed(raw)
+    state_fields.check(root)
+    state_rules.check(root)
+    new_id = root["company"]["id"] if company_id is None else company_id
+    if why := state_fields.company_id(new_id) or (None if clean(new_id) == new_id else "must be a text"):
+        raise state_fields.refuse("company.id", why)
     try:
-        _rename_root(root, company_id or root["company"]["id"])
+        _rename_root(root, new_id)
         with transaction.atomic():
             company = _restored(root)
             company.refresh_from_db()
@@ -91,7 +97,7 @@ def restore(body: bytes | str, *, company_id: str | None = None, digest: str | N
 
 def _parsed(raw: bytes) -> Facts:
     try:
-        root = json.loads(raw)
+        root = json.loads(raw, object_pairs_hook=_once, parse_constant=_no_number)
         if clean(root) != root:
             raise install.StateInvalid("the state holds text that no database can hold")
     except UNREADABLE as error:
@@ -102,6 +108,16 @@ def _parsed(raw: bytes) -> Facts:
     if wrong := sorted(wanted ^ root.keys()):
         raise install.StateInvalid(f"the state misses, or must not have: {', '.join(wrong)}")
     return root
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Facts:
+    if len(found := dict(pairs)) != len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
 
 
 def _rename_root(root: Facts, company_id: str) -> None:
@@ -149,17 +165,12 @@ def _attributed(company: Company, added: list[Any]) -> Company:
 
 
 def _world(root: Facts) -> World:
-    """Return the world of a state root. Places inside a kind follow its list, and the counter is not behind them."""
+    """Return the world of a state root. Places inside a kind follow its list."""
     world = World(company=root["company"])
     for name, listing in LISTS.items():
         for kind, facts in _flat(listing, root[name]):
             held = world.entities.setdefault(kind, {})
-            if facts["id"] in held:
-                raise install.StateInvalid(f"{kind}:{facts['id']} is there twice")
             held[facts["id"]] = {**facts, POSITION: len(held) + 1}
-    most = max((len(held) for held in world.entities.values()), default=0)
-    if root["counters"].get("position", 0) < most:
-        raise install.StateInvalid("the counter of positions is behind the entities")
     return world
 
 

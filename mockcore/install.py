@@ -11,19 +11,13 @@ from typing import Any
 
 from django.db import models
 
-from mockcore import context, rows
+from mockcore import rows
 from mockcore.models import Company, Entity
 from mockcore.models.base import CanonicalJSON, json_columns, uid_of, whole_columns
 from mockcore.refusal import Refusal
+from mockcore.state_fields import StateInvalid as StateInvalid
+from mockcore.state_fields import company_id as wrong_id
 from mockcore.world import Facts, World, kinds
-
-MAX_ID_CHARS = 200  # of a company
-
-
-class StateInvalid(context.StateInvalid):
-    """This is no serialized state of a mock company."""
-
-    code = "fixture_state_invalid"
 
 
 class CompanyExists(Refusal):
@@ -40,7 +34,7 @@ def company(world: World, *, standing: Facts, revision: int, **columns: Any) -> 
     facts = dict(world.company)
     budget_id = uid_of(facts["id"], facts.pop("budgetId"))
     own = {attname: facts.pop(name) for name, attname, _ in json_columns(Company) if attname != "budget_id"}
-    if facts or not 0 < len(own["public_id"]) <= MAX_ID_CHARS or "/" in own["public_id"]:
+    if facts or wrong_id(own["public_id"]):
         raise StateInvalid("the company has not the facts of one")
     if Company.objects.filter(pk=own["public_id"]).exists():
         raise CompanyExists(f"there is a company {own['public_id']} already")

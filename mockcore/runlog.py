@@ -22,7 +22,7 @@ from mockcore.models import Run, RunEvent
 from mockcore.port import EventReceipt, ReplayEvents
 from mockcore.refusal import Refusal
 from mockcore.text import canonical
-from mockcore.vocabulary import Decided, Disposition, FaultOperation, TerminalState
+from mockcore.vocabulary import Decided, Disposition, FaultOperation, TerminalState, is_word
 from mockcore.work import UnitOfWork
 
 PRP = "paperclip.prp.event.v1"
@@ -68,7 +68,7 @@ class CheckpointInvalid(Refusal):
 # ---------------------------------------------------------------- events
 def append(work: UnitOfWork, act: ledger.Act, run: Run, event: dict[str, Any]) -> EventReceipt:
     """Keep an event unless it is kept already; a repeated one changes nothing, whatever became of the run since."""
-    _check(event, run)
+    check(event, run.public_id, run.source_instance_id)
     event = mask(event)
     if known := _known(run, event):
         return _repeated(work, act, run, known, event)
@@ -187,14 +187,14 @@ def checkpoint(work: UnitOfWork, act: ledger.Act, run: Run, snapshot: dict[str, 
 
 
 # ---------------------------------------------------------------- the envelope
-def _check(event: dict[str, Any], run: Run) -> None:
-    """Raise `EventInvalid` naming the first field that is wrong."""
+def check(event: dict[str, Any], run_id: str, source_instance_id: str) -> None:
+    """Raise `EventInvalid` naming the first field that is wrong in an event of the run that is bound to that runner."""
     for name, is_right in FIELDS.items():
         if not is_right(event.get(name)):
             raise EventInvalid(f"{name} is missing or not well formed")
-    if event["runId"] != run.public_id:
+    if event["runId"] != run_id:
         raise EventInvalid("the event is of another run")
-    if event["sourceKind"] == "runner" and event["sourceInstanceId"] != run.source_instance_id:
+    if event["sourceKind"] == "runner" and event["sourceInstanceId"] != source_instance_id:
         raise EventInvalid("the run is bound to another runner")
     if event["eventType"] == "run.terminal" and not _says_how_it_ended(event["payload"]):
         raise EventInvalid("the payload of run.terminal is not well formed")
@@ -208,9 +208,9 @@ def _check(event: dict[str, Any], run: Run) -> None:
 
 def _says_how_it_ended(payload: dict[str, Any]) -> bool:
     return (
-        payload.get("turnTerminalState") in TURN_ENDS
-        and payload.get("runTerminalState") in set(TerminalState)
-        and payload.get("reportedWorkDisposition") in set(Disposition)
+        is_word(payload.get("turnTerminalState"), TURN_ENDS)
+        and is_word(payload.get("runTerminalState"), TerminalState)
+        and is_word(payload.get("reportedWorkDisposition"), Disposition)
     )
 
 
@@ -230,12 +230,12 @@ def _is_moment(value: Any) -> bool:
 
 
 FIELDS: dict[str, Callable[[Any], bool]] = {
-    "schema": lambda value: value in (PRP, NATIVE),
+    "schema": lambda value: is_word(value, (PRP, NATIVE)),
     "schemaVersion": lambda value: _is_whole(value) and value == 1,
     "sourceEventId": _is_id,
     "sourceInstanceId": _is_id,
     "sourceSeq": lambda value: _is_whole(value) and 1 <= value < 2**53,
-    "sourceKind": lambda value: value in ("runner", "control_plane"),
+    "sourceKind": lambda value: is_word(value, ("runner", "control_plane")),
     "runId": _is_id,
     "eventType": lambda value: isinstance(value, str) and len(value) <= 120 and bool(EVENT_TYPE.fullmatch(value)),
     "priority": lambda value: _is_whole(value) and value in (0, 1, 2),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
+from typing import Any
 
 from mockcore.refusal import Refusal
 
@@ -208,6 +210,11 @@ def step(before: str, after: TaskStatus) -> TaskStatus:
     return after
 
 
+def is_word(value: Any, known: Iterable[str]) -> bool:
+    """Say whether a value of any type is one of the known words."""
+    return isinstance(value, str) and value in set(known)
+
+
 def is_legal_outcome(kind: str, outcome: str) -> bool:
     """Say whether an interaction of this kind can end with this outcome."""
-    return outcome in ANSWERS[InteractionKind(kind)] | UNANSWERED
+    return is_word(outcome, ANSWERS[InteractionKind(kind)] | UNANSWERED)

@@ -14,7 +14,7 @@ from django.db import transaction
 
 from cleanroom.bench.toolcall import blank_room
 from mockcore import copies, history, keyframes, ledger, models
-from mockcore.port import Cause
+from mockcore.port import Applied, Cause
 from mockcore.text import canonical
 from mockcore.work import UnitOfWork
 
@@ -100,6 +100,18 @@ def _commit(work: UnitOfWork, task: models.Task) -> None:
         scope="bench",
         key=str(number),
         input_canonical="{}",
-        result={"stateRevision": number},
+        result=_remembered(number),
     )
     ledger.commit(work=work, act=act, note=note, changes=changes, refs=(task.ref,), remember=remember)
+
+
+def _remembered(number: int) -> dict[str, object]:
+    applied = Applied(
+        command_id=f"command-{number}",
+        command_kind="bench",
+        disposition="applied",
+        state_revision=number,
+        entity_refs=(),
+        scheduled_wake_ids=(),
+    )
+    return applied.as_json()
