@@ -9,9 +9,13 @@ from mockcore.vocabulary import Lifecycle
 
 
 class NotRunning(Refusal):
-    """The company is retired: it can be read and never changes again."""
+    """The company is stopped: it can be read, and changes again once it is started."""
 
     code = "mock_not_running"
+
+
+class Retired(NotRunning):
+    """The company is retired: it can be read and never changes again."""
 
 
 class AlreadyRunning(Refusal):
@@ -21,15 +25,17 @@ class AlreadyRunning(Refusal):
 
 
 def require_running(company: Company) -> None:
-    """Raise `NotRunning` unless the company may change."""
+    """Raise `NotRunning` unless the company may change, and `Retired` when it never will."""
+    if company.retired_at is not None:
+        raise Retired
     if company.lifecycle != Lifecycle.RUNNING:
         raise NotRunning
 
 
 def start(company: Company) -> None:
-    """Let a stopped company change again; its row is locked. Raises `AlreadyRunning` and `NotRunning`."""
+    """Let a stopped company change again; its row is locked. Raises `AlreadyRunning` and `Retired`."""
     if company.retired_at is not None:
-        raise NotRunning
+        raise Retired
     if company.lifecycle == Lifecycle.RUNNING:
         raise AlreadyRunning
     company.lifecycle = Lifecycle.RUNNING.value

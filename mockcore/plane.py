@@ -145,7 +145,7 @@ class MockControlPlane:
         return self._carry_out(act, happen)
 
     def start(self) -> None:
-        """Let a stopped company change again. Raises `AlreadyRunning`, and `NotRunning` for a retired one."""
+        """Let a stopped company change again. Raises `AlreadyRunning`, and `Retired` for a retired one."""
         with transaction.atomic():
             lifecycle.start(self._lock())
 

@@ -19,7 +19,7 @@ from mockcore.commands import PostBoardComment, ReportProgress
 from mockcore.install import CompanyExists, StateInvalid
 from mockcore.ledger import list_chains
 from mockcore.plane import MockControlPlane
-from mockcore.port import Applied, Principal
+from mockcore.port import Applied, Principal, Refused
 from mockcore.refusal import Refusal
 from mockcore.text import canonical
 from tests import factories as make
@@ -111,12 +111,29 @@ def test_a_restored_company_keeps_its_own_id_where_it_is_free(db: None) -> None:
         copies.restore(done.body)
 
 
-@pytest.mark.requirement("company.copy.restore")
-def test_a_stopped_company_comes_back_stopped(desk: Desk) -> None:
+@pytest.mark.requirement("company.copy.restore", "company.lifecycle")
+def test_a_stopped_company_comes_back_stopped_and_can_be_started(desk: Desk) -> None:
+    desk.plane.stop()
+    done = copies.serialize(company_id=desk.company_id)
+    twin = Twin.of(desk, copies.restore(done.body, company_id="company-stopped"))
+    for one in (desk, twin):
+        no = one.send(ReportProgress(body="x"))
+        assert isinstance(no, Refused)
+        assert (no.code, "stopped" in no.message, "retired" in no.message) == ("mock_not_running", True, False)
+        one.plane.start()
+        one.do(ReportProgress(body="x"))
+
+
+@pytest.mark.requirement("company.copy.restore", "company.retired.read-only")
+def test_a_copy_of_a_retired_company_is_stopped_and_the_company_itself_retired(desk: Desk) -> None:
+    """Retiring is of the room that the company was made for, and no part of its state."""
     tenants.retire(company_id=desk.company_id)
     done = copies.serialize(company_id=desk.company_id)
     twin = Twin.of(desk, copies.restore(done.body, company_id="company-stopped"))
-    assert getattr(twin.send(ReportProgress(body="x")), "code", "") == "mock_not_running"
+    said = [getattr(one.send(ReportProgress(body="x")), "message", "") for one in (desk, twin)]
+    assert ["retired" in one for one in said] == [True, False]
+    twin.plane.start()
+    twin.do(ReportProgress(body="x"))
 
 
 Edit = Callable[[dict[str, Any]], Any]
