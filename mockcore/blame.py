@@ -1,7 +1,8 @@
 """Who wrote it: for any field of any entity, the revision that wrote it last, and so its cause. Reads only.
 
 Knows the change sets; what a cause's ids mean is known to the houses above. In a fork, what was written before the fork
-is blamed on the parent's revision.
+is blamed on the parent's revision, and what a cause names then stands with the parent too: `Revision.company_id` says
+whose ledger that is.
 """
 
 from __future__ import annotations
@@ -40,7 +41,11 @@ class FieldMissing(Refusal):
 
 @dataclass(frozen=True, kw_only=True)
 class Revision:
-    """One successful mutation. `at` is company time."""
+    """One successful mutation. `at` is company time.
+
+    `company_id` is the company that was changed. In a fork it may be an ancestor: ids of authorization records are
+    counted in each company alone, so the fork may have another record of that very id.
+    """
 
     company_id: str
     number: int
@@ -50,6 +55,11 @@ class Revision:
     command_id: str
     at: str
     cause: Cause
+
+    @property
+    def authorization_ledger(self) -> str:
+        """Return the company in whose ledger the authorization record stands; empty where the cause names none."""
+        return self.company_id if self.cause.authorization_id else ""
 
     @classmethod
     def of(cls, row: StateRevision) -> Revision:

@@ -264,6 +264,30 @@ def test_a_forked_field_is_blamed_on_the_parent(desk: Desk) -> None:
     assert history.blame(company_id=child, ref=f"company:{child}", field="name") is None
 
 
+@pytest.mark.requirement("company.blame.command")
+def test_blame_in_a_fork_says_in_whose_ledger_the_authorization_stands(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.do(ReportProgress(body="Begun"), cause=cause_of(7))
+    child = copies.fork(company_id=desk.company_id)
+    grandchild = copies.fork(company_id=child)
+    for company_id in (desk.company_id, child, grandchild):
+        found = history.blame(company_id=company_id, ref="comment:comment-0001", field="body")
+        assert found is not None
+        assert (found.authorization_ledger, found.company_id) == (desk.company_id, desk.company_id)
+        call_command("blame", company_id, "comment:comment-0001", "body")
+        said = capsys.readouterr().out
+        printed = dict(line.split(None, 1) for line in said.splitlines())
+        assert printed["authorizationId"].strip() == "semantic-auth-000007"
+        assert printed["authorizationLedger"].strip() == desk.company_id
+        assert ("was forked from it" in said) is (company_id != desk.company_id)
+    twin = MockControlPlane(company_id=child)
+    twin.apply(desk.envelope(ReportProgress(body="Later"), cause=cause_of(7)))
+    own = history.blame(company_id=child, ref="comment:comment-0002", field="body")
+    assert own is not None
+    assert (own.cause.authorization_id, own.authorization_ledger) == ("semantic-auth-000007", child)
+
+
 @pytest.mark.soak
 @pytest.mark.requirement("company.history.cost", "ledger.command")
 def test_ten_thousand_revisions_are_read_forked_and_proved_like_a_hundred(

@@ -14,6 +14,9 @@ from mockcore.history import Revision
 from mockcore.refusal import Refusal
 
 SEEDED = "as seeded: no revision wrote it"
+INHERITED = (
+    "written in {ancestor} before {company} was forked from it: every id above stands in the ledger of {ancestor}"
+)
 
 
 class Command(BaseCommand):
@@ -40,9 +43,11 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(facts(found) if found else None, indent=2))
             return
         for name, value in facts(found).items() if found else ():
-            self.stdout.write(f"{name:<16} {value or '(none given)'}")
+            self.stdout.write(f"{name:<20} {value or '(none given)'}")
         if found is None:
             self.stdout.write(SEEDED)
+        elif found.company_id != options["company"]:
+            self.stdout.write(INHERITED.format(ancestor=found.company_id, company=options["company"]))
 
 
 def facts(found: Revision) -> dict[str, Any]:
@@ -59,5 +64,6 @@ def facts(found: Revision) -> dict[str, Any]:
         "callId": cause["call_id"],
         "turnId": cause["turn_id"],
         "authorizationId": cause["authorization_id"],
+        "authorizationLedger": found.authorization_ledger,
         "messageId": cause["message_id"],
     }
