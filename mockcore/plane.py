@@ -26,7 +26,6 @@ from mockcore import (
     ledger,
     lifecycle,
     outcomes,
-    queries,
     rows,
     runlog,
     snapshot,
@@ -54,7 +53,6 @@ from mockcore.port import (
     RunFacts,
 )
 from mockcore.refusal import Refusal
-from mockcore.text import clean
 from mockcore.vocabulary import Decided, FaultOperation
 from mockcore.work import UnitOfWork
 
@@ -85,8 +83,11 @@ class MockControlPlane:
 
     # ------------------------------------------------------------ commands
     def open_run(self, request: OpenRun) -> Outcome:
-        """Check the task out for a new run, or return to the same run. Errors: reference A section 3.6."""
-        request = arrival.cleaned(request)
+        """Check the task out for a new run, or return to the same run. Errors: reference A section 3.6.
+
+        Raises `CommandInvalid` for a field of the wrong type or size, as every other method that takes a request.
+        """
+        request = arrival.cleaned(request, OpenRun)
         act = ledger.Act(operation="open_run", run_id=request.run_id)
         return self._carry_out(act, lambda work: self._opened(work, act, request))
 
@@ -94,9 +95,10 @@ class MockControlPlane:
         """Apply one command in one transaction. A refusal changes no entity and leaves a decision record.
 
         What company time thereby brings due is settled by mutations of its own right after it (`due`). Raises
-        `RunMissing`, `CompanyMissing`, and `CommandInvalid` for a value nested too deep to be read.
+        `RunMissing`, `CompanyMissing`, and `CommandInvalid` for an envelope that cannot be read; a command that cannot
+        is refused like any other.
         """
-        envelope = arrival.cleaned(envelope)
+        envelope = arrival.cleaned(envelope, Envelope)
         act = ledger.Act(
             operation=envelope.command.kind, run_id=envelope.run_id, principal=envelope.principal, cause=envelope.cause
         )
@@ -104,18 +106,19 @@ class MockControlPlane:
 
     def advance_clock(self, request: AdvanceClock) -> Outcome:
         """Move company time on, then expire and deliver what became due. Errors: `clock`, and those of the key."""
-        request = arrival.cleaned(request)
+        request = arrival.cleaned(request, AdvanceClock)
         act = ledger.Act(operation="advance_clock", run_id="", principal=Principal.OPERATOR, cause=request.cause)
         return self._carry_out(act, lambda work: self._advanced(work, act, request))
 
     def append_event(self, run_id: str, event: JSON) -> EventReceipt | Refused:
         """Keep one event of a run, once. Errors: reference A section 3.16. Raises `RunMissing`."""
-        given, act = arrival.plain(dict(event)), ledger.Act(operation="append_event", run_id=run_id)
+        act = ledger.Act(operation="append_event", run_id=arrival.id_of_run(run_id))
         receipts: list[EventReceipt] = []
 
         def happen(work: UnitOfWork) -> Applied:
             lifecycle.require_running(work.company)
-            receipts.append(runlog.append(work, act, _kept(work, self._run(run_id)), given))
+            run, given = _kept(work, self._run(run_id)), arrival.reported(event, runlog.EventInvalid)
+            receipts.append(runlog.append(work, act, run, given))
             return outcomes.done(act, receipts[0].state_revision)
 
         outcome = self._carry_out(act, happen)
@@ -123,11 +126,12 @@ class MockControlPlane:
 
     def checkpoint_session(self, run_id: str, checkpoint: JSON) -> Outcome:
         """Keep the runner's own snapshot of its session, in place of the one before. Raises `RunMissing`."""
-        given, act = arrival.plain(dict(checkpoint)), ledger.Act(operation="checkpoint_session", run_id=run_id)
+        act = ledger.Act(operation="checkpoint_session", run_id=arrival.id_of_run(run_id))
 
         def happen(work: UnitOfWork) -> Applied:
             lifecycle.require_running(work.company)
-            return outcomes.done(act, runlog.checkpoint(work, act, _kept(work, self._run(run_id)), given))
+            run, given = _kept(work, self._run(run_id)), arrival.reported(checkpoint, runlog.CheckpointInvalid)
+            return outcomes.done(act, runlog.checkpoint(work, act, run, given))
 
         return self._carry_out(act, happen)
 
@@ -136,11 +140,12 @@ class MockControlPlane:
 
         Raises `RunMissing`.
         """
-        given, act = arrival.plain(dict(result)), ledger.Act(operation="complete_run", run_id=run_id)
+        act = ledger.Act(operation="complete_run", run_id=arrival.id_of_run(run_id))
 
         def happen(work: UnitOfWork) -> Applied:
             lifecycle.require_running(work.company)
-            return completion.complete(work, act, _kept(work, self._run(run_id)), given)
+            run, given = _kept(work, self._run(run_id)), arrival.reported(result, completion.ResultInvalid)
+            return completion.complete(work, act, run, given)
 
         return self._carry_out(act, happen)
 
@@ -184,6 +189,7 @@ class MockControlPlane:
 
     def _applied(self, work: UnitOfWork, act: ledger.Act, run: Run, envelope: Envelope) -> Applied:
         lifecycle.require_running(work.company)
+        arrival.require_command(envelope.command)
         text = idempotency.require_usable(envelope.idempotency_key, envelope.command.payload())
         whose = (envelope.run_id, envelope.principal, envelope.idempotency_key)
         if stored := idempotency.stored_command(work.company, *whose, text):
@@ -227,7 +233,7 @@ class MockControlPlane:
         company = Company.objects.filter(pk=self.company_id).first()
         if company is None:
             raise CompanyMissing
-        return idempotency.is_known(company, clean(run_id), principal, mask(arrival.plain(idempotency_key)))
+        return idempotency.is_known(company, arrival.id_of_run(run_id), principal, mask(arrival.plain(idempotency_key)))
 
     def facts(self, run_id: str) -> RunFacts:
         """Return the run's actor, task and capabilities from fresh rows, in one query. Raises `RunMissing`."""
@@ -249,16 +255,17 @@ class MockControlPlane:
     def query(self, run_id: str, query: str, /, **arguments: Any) -> dict[str, Any]:
         """Answer one named read of `queries.QUERIES` in the shape of reference A section 1.4.
 
-        Raises `RunMissing` and the not-found refusals of `queries`.
+        Raises `RunMissing`, `CommandInvalid` for a query that is not there or cannot take that, and the not-found
+        refusals of `queries`.
         """
-        return queries.QUERIES[query](self._run(run_id), **clean(arguments))
+        return arrival.query_of(query, arguments)(self._run(run_id))
 
     def replay_events(self, request: ReplayEvents) -> list[dict[str, Any]]:
         """Return events of a source after a cursor, in the source's order.
 
         Raises `RunMissing`, `ReplayBindingMismatch`.
         """
-        request = arrival.cleaned(request)
+        request = arrival.cleaned(request, ReplayEvents)
         return runlog.replay(self._run(request.run_id), request)
 
     def load_session_checkpoint(self, run_id: str) -> dict[str, Any] | None:
@@ -289,8 +296,8 @@ class MockControlPlane:
         return company
 
     def _run(self, run_id: str, *related: str) -> Run:
-        uid = uid_of(self.company_id, clean(run_id))
-        run = rows.fetch(Run, "actor", "task", *related, uid=uid)
+        run_id = arrival.id_of_run(run_id)
+        run = rows.fetch(Run, "actor", "task", *related, uid=uid_of(self.company_id, run_id))
         if run is None:
             raise RunMissing(f"there is no run {run_id}")
         return run
