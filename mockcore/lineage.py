@@ -26,7 +26,7 @@ class Span:
 
     def of(self, model: type[LedgerRow]) -> Any:
         """Return the span's rows of a table, a query in no order."""
-        found = model.objects.filter(company_id=self.company_id)  # type: ignore[attr-defined]
+        found = model.objects.filter(company_id=self.company_id)
         return found if self.upto is None else found.filter(number__lte=self.upto)
 
 
