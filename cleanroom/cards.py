@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from mockcore.handlers.answers import held_verdicts
-from mockcore.handlers.cards import agents_own, items_of
+from mockcore import history
 from mockcore.port import Applied
 
 Entity = Mapping[str, Any]
@@ -99,23 +98,12 @@ def interaction_card(entity: Entity, *, at: str) -> Item:
         "interactionKind": entity["kind"],
         "title": entity["title"],
         "prompt": entity["prompt"],
-        "payload": _payload(entity),
+        "payload": history.card_payload(dict(entity)),
         "targetRevisionId": entity.get("targetRevisionId"),
         "state": state,
         "resolvedSummary": summary_of(entity.get("result")),
         "reason": text_of(result, "reason") or REASONS.get(state, ""),
     }
-
-
-def _payload(entity: Entity) -> dict[str, Any]:
-    """Return what the agent asked; which verdicts are locked is said by the answers so far, and by nothing else."""
-    payload: dict[str, Any] = agents_own(dict(entity.get("payload") or {}))
-    if entity["kind"] != "item_verdicts" or not isinstance(payload.get("items"), list):
-        return payload
-    held = held_verdicts(entity.get("result"))
-    items = [item for item in payload["items"] if isinstance(item, Mapping)]
-    locked = [held.get(item.id, {}).get("verdict") for item in items_of(payload)]
-    return {**payload, "items": [{**item, "lockedVerdict": one} for item, one in zip(items, locked, strict=True)]}
 
 
 def interaction_state(entity: Entity) -> str:

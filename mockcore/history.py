@@ -11,6 +11,7 @@ from django.db.models import Max, OuterRef, Subquery
 
 from mockcore import lineage, models, rows
 from mockcore.blame import EntityMissing, FieldMissing, Revision, blame
+from mockcore.handlers.answers import shown_payload as card_payload
 from mockcore.ledger import list_chains
 from mockcore.models import Approval, AuditRecord, Change, DecisionRecord, Entity, Interaction, StateRevision
 from mockcore.models.base import shown_facts, uid_of
@@ -28,6 +29,7 @@ __all__ = [
     "Revision",
     "RevisionMissing",
     "blame",
+    "card_payload",
     "changes",
     "diff",
     "entities",

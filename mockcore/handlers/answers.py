@@ -55,6 +55,20 @@ def held_verdicts(result: Any) -> JSON:
     return {name: entry for name, entry in given if isinstance(entry, dict) and entry.get("verdict") in VERDICTS}
 
 
+def shown_payload(entity: JSON) -> JSON:
+    """Return what a card shows of a payload: the agent's own, and on each item the verdict that is locked so far.
+
+    Which verdicts those are is said by the board's answers and by nothing else.
+    """
+    payload: JSON = cards.agents_own(dict(entity.get("payload") or {}))
+    if entity["kind"] != InteractionKind.ITEM_VERDICTS or not isinstance(payload.get("items"), list):
+        return payload
+    held = held_verdicts(entity.get("result"))
+    items = [item for item in payload["items"] if isinstance(item, dict)]
+    locked = [held.get(item.id, {}).get("verdict") for item in cards.items_of(payload)]
+    return {**payload, "items": [{**item, "lockedVerdict": one} for item, one in zip(items, locked, strict=True)]}
+
+
 def held_remarks(result: Any) -> JSON:
     """Return what the parts of an answer said besides verdicts, as far as it can be read."""
     given = result if isinstance(result, dict) else {}

@@ -300,6 +300,16 @@ def _works(company_id: str) -> None:
     plane.state()
 
 
+@pytest.mark.requirement("company.copy.restore")
+def test_every_kept_revision_of_a_day_can_be_restored(db: None) -> None:
+    desk = whole_day()
+    for number in range(desk.plane.state_revision() + 1):
+        done = copies.serialize(company_id=desk.company_id, revision=number)
+        restored = copies.restore(done.body, company_id=f"company-of-{number}", digest=done.digest)
+        body = copies.serialize(company_id=restored).body.decode()
+        assert body.replace(restored, desk.company_id) == done.body.decode()
+
+
 # ---------------------------------------------------------------- states that had come to an end
 @pytest.mark.requirement("company.copy.restore")
 def test_a_company_whose_budget_ran_out_comes_back_as_one_whose_budget_ran_out(desk: Desk) -> None:
