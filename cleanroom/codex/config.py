@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-PROFILE = "workspace-only"  # the sandbox of every command: read the system, write the workspace, no network
+PROFILE = "workspace-only"  # the sandbox of every command: read programs, write the workspace, no network
 PROVIDER = "cleanroom"
 COMMAND_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -46,8 +46,13 @@ BASE: dict[str, Any] = {
 }
 
 
-def session_config(*, workspace: Path, binary_directory: Path, model_url: str, model_name: str) -> dict[str, Any]:
-    """Return the configuration of one session. Without a model address Codex's own provider is used."""
+def session_config(
+    *, workspace: Path, binary_directory: Path, model_url: str, model_name: str, command_path: str = COMMAND_PATH
+) -> dict[str, Any]:
+    """Return the configuration of one session. Without a model address Codex's own provider is used.
+
+    `command_path` is where Codex looks for the sandbox helper and its commands for programs.
+    """
     config: dict[str, Any] = json.loads(json.dumps(BASE))
     config["permissions"] = {
         PROFILE: {
@@ -57,7 +62,7 @@ def session_config(*, workspace: Path, binary_directory: Path, model_url: str, m
     }
     config["shell_environment_policy"] = {
         "inherit": "none",
-        "set": {"PATH": COMMAND_PATH, "HOME": str(workspace), "LANG": "C.UTF-8"},
+        "set": {"PATH": command_path, "HOME": str(workspace), "LANG": "C.UTF-8"},
     }
     config["projects"] = {str(workspace): {"trust_level": "untrusted"}}  # else Codex trusts it by itself
     if model_name:

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 from capability.redaction import redact_text
 from cleanroom.codex import binary as codex_binary
+from cleanroom.codex import bwrap, sandbox
 from cleanroom.codex import config as codex_config
 from cleanroom.codex import home as codex_home
-from cleanroom.codex import sandbox
 from cleanroom.codex.binary import CodexBinary
 from cleanroom.codex.connection import CallRefused, Connection, initialize
 from cleanroom.codex.runner import Runner
@@ -152,9 +152,12 @@ class CodexDriver:
             binary_directory=binary.directory,
             model_url=self._settings.model_url,
             model_name=self._settings.model_name,
+            command_path=bwrap.command_path(request.home),
         )
         login_home = None if self._settings.model_url else self._settings.login_home
         codex_home.prepare(home=request.home, template=template, login_home=login_home, config=config)
+        helper = bwrap.files(home=request.home, workspace=request.workspace, binary=binary)
+        codex_home.put_sandbox(home=request.home, files=helper)
 
     def _environment(self, home: Path) -> dict[str, str]:
         """A model on this machine needs no way out: proxies are dropped, and would only be asked in its place."""

@@ -13,11 +13,12 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from cleanroom.codex import bwrap
 from cleanroom.codex import config as codex_config
 from cleanroom.codex.binary import CodexBinary
 from cleanroom.codex.connection import Connection, initialize
@@ -107,6 +108,15 @@ def prepare(*, home: Path, template: Path, login_home: Path | None, config: dict
     _make_private(home / SCRATCH)
     _write(home / "config.toml", codex_config.to_toml(config))
     link_login(home=home, login_home=login_home)
+
+
+def put_sandbox(*, home: Path, files: Mapping[str, str]) -> None:
+    """Write the room's sandbox helper and the files it shows to commands (`bwrap.py`); the former is a program."""
+    directory = home / bwrap.DIRECTORY
+    _make_private(directory)
+    for name, text in files.items():
+        _write(directory / name, text)
+    (directory / bwrap.PROGRAM).chmod(PRIVATE_DIR)
 
 
 def link_login(*, home: Path, login_home: Path | None) -> None:

@@ -197,7 +197,7 @@ ls -a {home} > home-names; ps ax > processes 2>&1; echo done > inside
         assert SECRET not in output
         assert "connected" not in output
         names = (r.request.workspace / "names").read_text().split()
-        own = {"CODEX_CI", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "COLORTERM", "LC_ALL", "LC_CTYPE"}
+        own = {"CODEX_CI", "CODEX_SANDBOX_NETWORK_DISABLED", "COLORTERM", "LC_ALL", "LC_CTYPE"}
         shells = {"GH_PAGER", "GIT_PAGER", "NO_COLOR", "PAGER", "TERM", "PWD", "OLDPWD", "SHLVL", "_"}
         assert set(names) - own - shells == {"PATH", "HOME", "LANG"}
         assert (home / "auth.json").is_symlink()

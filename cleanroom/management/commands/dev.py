@@ -27,6 +27,10 @@ from cleanroom import agent, operator, startup
 from cleanroom.guard import guard
 
 REHEARSAL_START_S = 15
+AS_ROOT = (
+    "Root      this server runs as root, and so do Codex and runnerd. The model's commands have no powers and see no\n"
+    "          settings or homes, but whoever finds a way out of their sandbox is root: better use an ordinary account"
+)
 NOT_SERVED = [  # parts of packages that no page asks for
     *("*.map", "*.ts", "*.cts", "*.mts", "*.cjs", "*.cjs.js", "*.umd.*"),
     *("purify.js", "purify.min.js", "rest_framework"),
@@ -102,9 +106,16 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Database  {shown(Path(str(database['NAME']))) if 'sqlite' in database['ENGINE'] else 'PostgreSQL'}"
         )
+        if warning := user_warning(os.geteuid()):
+            self.stdout.write(warning)
         if cut:
             self.stdout.write(f"Restarted {cut} turn(s) were cut by the last stop and are marked as failed")
         self.stdout.flush()
+
+
+def user_warning(user_id: int) -> str:
+    """Return what to say of the account that the server runs as; empty when there is nothing to say."""
+    return AS_ROOT if user_id == 0 else ""
 
 
 @contextmanager
