@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cleanroom.codex.failures import OTHER, Failure
+from cleanroom.codex.names import NO_NAMES, Names
 
 TERMINALS = {"completed": "turn.completed", "interrupted": "turn.interrupted", "failed": "turn.failed"}
 
@@ -14,13 +15,17 @@ FIRST, NORMAL, LAST = 0, 1, 2  # priorities of reference B section 8.2
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """`turn_id` and `item_id` are the provider's; `payload` is bounded and holds none of the provider's ids."""
+    """`turn_id` and `item_id` are the provider's; `payload` is bounded and holds none of the provider's ids.
+
+    `names` is for a delta alone: what is still to be hidden in it, once it is known what comes before and after.
+    """
 
     type: str
     payload: dict[str, Any] = field(default_factory=dict)
     turn_id: str | None = None
     item_id: str | None = None
     priority: int = NORMAL
+    names: Names = field(default=NO_NAMES, repr=False, compare=False)
 
 
 def diagnostic(*, code: str, message: str, retrying: bool = False, turn_id: str | None = None) -> Draft:

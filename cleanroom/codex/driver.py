@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,6 +21,7 @@ from cleanroom.codex import config as codex_config
 from cleanroom.codex import home as codex_home
 from cleanroom.codex.binary import CodexBinary
 from cleanroom.codex.connection import CallRefused, Connection, initialize
+from cleanroom.codex.names import names_of
 from cleanroom.codex.runner import Runner
 from cleanroom.codex.session import KIND, CodexSession
 from cleanroom.codex.sweep import sweep
@@ -36,6 +37,8 @@ from cleanroom.harness import (
     OpenSession,
     ProcessFacts,
     SessionSnapshot,
+    ToolAnswer,
+    ToolCall,
     WorkspaceUnavailableError,
 )
 from cleanroom.runnerd.environment import allowed
@@ -255,7 +258,7 @@ class CodexDriver:
         )
         return CodexSession(
             connection=ready.connection,
-            request=request,
+            request=_with_neutral_calls(request, thread_id=answer["thread"]["id"]),
             facts=facts,
             thread=answer["thread"],
             resumed=resumed,
@@ -269,3 +272,13 @@ class CodexDriver:
         if not isinstance(answer, dict):
             raise AgentUnavailableError("Codex gave an answer that is none.")
         return answer
+
+
+def _with_neutral_calls(request: OpenSession, *, thread_id: str) -> OpenSession:
+    """Let the host see the arguments of a call as the log sees the agent's words: without ids and directories."""
+
+    async def handle(call: ToolCall) -> ToolAnswer:
+        names = names_of(workspace=str(request.workspace), thread_id=thread_id, turn_id=call.turn_id)
+        return await request.on_tool_call(replace(call, arguments=names.hide_in(call.arguments)))
+
+    return replace(request, on_tool_call=handle)

@@ -11,6 +11,7 @@ from typing import Any
 
 from capability.redaction import redact_text
 from cleanroom.codex.drafts import Draft
+from cleanroom.codex.names import NO_NAMES, Names
 from cleanroom.codex.translate import MAX_TEXT_CHARS
 
 MESSAGE = "agent_message"
@@ -22,6 +23,8 @@ class _Open:
     draft: Draft
     pieces: list[str] = field(default_factory=list)
     length: int = 0
+    waiting: str = ""  # the end of what was streamed, where a name may have begun that is not to be told
+    names: Names = NO_NAMES
 
 
 class OpenItems:
@@ -50,13 +53,15 @@ class OpenItems:
             started = replace(draft, type="item.started", payload=payload, priority=1)
             known = self._open[item_id] = _Open(started)
             emit.append(started)
+        known.names = draft.names
         text: str = draft.payload["text"]
         room = MAX_TEXT_CHARS - known.length
         if room > -KEPT_BEYOND_CHARS:
             known.pieces.append(text)
             known.length += len(text)
         if room > 0:
-            emit.append(replace(draft, payload=draft.payload | {"text": text[:room]}))
+            told, known.waiting = draft.names.split(known.waiting + text[:room])
+            emit += [replace(draft, payload=draft.payload | {"text": told})] if told else []
         return emit
 
     def close_turn(self, *, turn_id: str | None, status: str) -> list[Draft]:
@@ -76,7 +81,7 @@ class OpenItems:
         kind = payload["kind"]
         done = status == "completed" or kind == "reasoning" or (kind == MESSAGE and status == "interrupted")
         if kind == MESSAGE:
-            payload["text"] = _bounded("".join(item.pieces)) or payload["text"]
+            payload["text"] = _bounded(item.names.hide("".join(item.pieces))) or payload["text"]
         elif kind == "command":
             payload["status"] = "background" if status == "completed" else "interrupted"
         return replace(item.draft, type="item.completed" if done else "item.failed", payload=payload)

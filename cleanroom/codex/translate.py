@@ -17,6 +17,7 @@ from typing import Any
 from capability.redaction import redact_text
 from cleanroom.codex import wire
 from cleanroom.codex.drafts import LAST, Draft
+from cleanroom.codex.names import Names, names_of
 
 Item = dict[str, Any]
 
@@ -35,10 +36,13 @@ UNTOLD = {"userMessage", "dynamicToolCall"}
 def translate(notification: wire.Notification, *, workspace: str) -> list[Draft]:
     """Return the events that one notification of our thread stands for, often none.
 
-    `workspace` is cut from paths, so that no directory of the machine is told.
+    No directory of the machine and no id of the provider is told: both get neutral names (`names.py`). A delta carries
+    them along, because a name may be cut between two deltas.
     """
     make = _HANDLERS.get(notification.method)
-    return make(notification.params, workspace) if make else []
+    params = notification.params
+    thread_id, turn_id = text_of(params.get("threadId")), text_of(params.get("turnId"))
+    return make(params, names_of(workspace=workspace, thread_id=thread_id, turn_id=turn_id)) if make else []
 
 
 def cut(text: str, limit: int) -> str:
@@ -54,25 +58,25 @@ def text_of(value: object) -> str:
 
 
 # ---------------------------------------------------------------- notifications
-def _item_started(params: dict[str, Any], workspace: str) -> list[Draft]:
-    return _item("item.started", params, workspace)
+def _item_started(params: dict[str, Any], names: Names) -> list[Draft]:
+    return _item("item.started", params, names)
 
 
-def _item_completed(params: dict[str, Any], workspace: str) -> list[Draft]:
+def _item_completed(params: dict[str, Any], names: Names) -> list[Draft]:
     item = params.get("item")
     failed = isinstance(item, dict) and item.get("status") in ("failed", "declined")
-    return _item("item.failed" if failed else "item.completed", params, workspace)
+    return _item("item.failed" if failed else "item.completed", params, names)
 
 
-def _item(event: str, params: dict[str, Any], workspace: str) -> list[Draft]:
+def _item(event: str, params: dict[str, Any], names: Names) -> list[Draft]:
     item = params.get("item")
     if not isinstance(item, dict) or item.get("type") in UNTOLD or not item.get("id"):
         return []
-    payload = _facts(item, workspace)
+    payload = _facts(item, names)
     return [Draft(type=event, payload=payload, turn_id=_id(params, "turnId"), item_id=text_of(item["id"]))]
 
 
-def _message_delta(params: dict[str, Any], workspace: str) -> list[Draft]:
+def _message_delta(params: dict[str, Any], names: Names) -> list[Draft]:
     text = text_of(params.get("delta"))
     pieces = [text[start : start + MAX_DELTA_CHARS] for start in range(0, len(text), MAX_DELTA_CHARS)]
     return [
@@ -82,16 +86,17 @@ def _message_delta(params: dict[str, Any], workspace: str) -> list[Draft]:
             turn_id=_id(params, "turnId"),
             item_id=_id(params, "itemId"),
             priority=LAST,
+            names=names,
         )
         for piece in pieces
     ]
 
 
-def _plan(params: dict[str, Any], workspace: str) -> list[Draft]:
+def _plan(params: dict[str, Any], names: Names) -> list[Draft]:
     entries = [entry for entry in _list(params.get("plan")) if isinstance(entry, dict)]
     steps = [
         {
-            "step": cut(text_of(entry.get("step")), MAX_LABEL_CHARS * 4),
+            "step": cut(names.hide(text_of(entry.get("step"))), MAX_LABEL_CHARS * 4),
             "status": STEP_STATUS.get(text_of(entry.get("status")), "pending"),
         }
         for entry in entries[:MAX_ENTRIES]
@@ -101,7 +106,7 @@ def _plan(params: dict[str, Any], workspace: str) -> list[Draft]:
     return [Draft(type="item.completed", payload=payload, turn_id=turn_id, item_id=f"plan:{turn_id}")]
 
 
-def _usage(params: dict[str, Any], workspace: str) -> list[Draft]:
+def _usage(params: dict[str, Any], names: Names) -> list[Draft]:
     """The totals of the thread; sent after every answer of the model, so the last one of a turn stands."""
     usage = params.get("tokenUsage")
     total = usage.get("total") if isinstance(usage, dict) else None
@@ -113,7 +118,7 @@ def _usage(params: dict[str, Any], workspace: str) -> list[Draft]:
     return [Draft(type="item.completed", payload=payload, turn_id=turn_id, item_id=f"usage:{turn_id}", priority=LAST)]
 
 
-_HANDLERS: dict[str, Callable[[dict[str, Any], str], list[Draft]]] = {
+_HANDLERS: dict[str, Callable[[dict[str, Any], Names], list[Draft]]] = {
     "item/started": _item_started,
     "item/completed": _item_completed,
     "item/agentMessage/delta": _message_delta,
@@ -123,24 +128,24 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], str], list[Draft]]] = {
 
 
 # ---------------------------------------------------------------- items
-def _facts(item: Item, workspace: str) -> dict[str, Any]:
+def _facts(item: Item, names: Names) -> dict[str, Any]:
     describe = _FACTS.get(text_of(item.get("type")), _other)
-    return describe(item, workspace)
+    return describe(item, names)
 
 
-def _agent_message(item: Item, workspace: str) -> dict[str, Any]:
-    text = cut(text_of(item.get("text")), MAX_TEXT_CHARS)
+def _agent_message(item: Item, names: Names) -> dict[str, Any]:
+    text = cut(names.hide(text_of(item.get("text"))), MAX_TEXT_CHARS)
     return {"kind": "agent_message", "text": text, "phase": item.get("phase")}
 
 
-def _reasoning(item: Item, workspace: str) -> dict[str, Any]:
+def _reasoning(item: Item, names: Names) -> dict[str, Any]:
     return {"kind": "reasoning"}
 
 
-def _command(item: Item, workspace: str) -> dict[str, Any]:
+def _command(item: Item, names: Names) -> dict[str, Any]:
     return {
         "kind": "command",
-        "command": cut(_script(text_of(item.get("command"))).replace(workspace, "."), MAX_COMMAND_CHARS),
+        "command": cut(names.hide(_script(text_of(item.get("command")))), MAX_COMMAND_CHARS),
         "status": STATUS.get(text_of(item.get("status")), "running"),
         "exitCode": _number(item.get("exitCode")),
         "durationMs": _number(item.get("durationMs")),
@@ -157,9 +162,9 @@ def _script(command: str) -> str:
     return argv[2] if is_shell else command
 
 
-def _file_change(item: Item, workspace: str) -> dict[str, Any]:
+def _file_change(item: Item, names: Names) -> dict[str, Any]:
     changes = [change for change in _list(item.get("changes")) if isinstance(change, dict)][:MAX_ENTRIES]
-    told = [{"path": _path(text_of(change.get("path")), workspace), "kind": _change(change)} for change in changes]
+    told = [{"path": _path(text_of(change.get("path")), names), "kind": _change(change)} for change in changes]
     return {"kind": "file_change", "changes": told}
 
 
@@ -168,27 +173,27 @@ def _change(change: Item) -> str:
     return text_of(kind.get("type") if isinstance(kind, dict) else kind) or "update"
 
 
-def _path(path: str, workspace: str) -> str:
+def _path(path: str, names: Names) -> str:
     """A path inside the workspace, or the bare name of a file that is elsewhere."""
     pure = PurePosixPath(path)
-    inside = pure.is_relative_to(workspace)
-    return cut(str(pure.relative_to(workspace)) if inside else pure.name, MAX_LABEL_CHARS * 2)
+    inside = pure.is_relative_to(names.workspace)
+    return cut(str(pure.relative_to(names.workspace)) if inside else pure.name, MAX_LABEL_CHARS * 2)
 
 
-def _labelled(kind: str, label: str) -> Callable[[Item, str], dict[str, Any]]:
-    return lambda item, workspace: {"kind": kind, "label": label}
+def _labelled(kind: str, label: str) -> Callable[[Item, Names], dict[str, Any]]:
+    return lambda item, names: {"kind": kind, "label": label}
 
 
-def _mcp_tool(item: Item, workspace: str) -> dict[str, Any]:
-    return {"kind": "mcp_tool", "label": cut(text_of(item.get("tool")), MAX_LABEL_CHARS) or "tool"}
+def _mcp_tool(item: Item, names: Names) -> dict[str, Any]:
+    return {"kind": "mcp_tool", "label": cut(names.hide(text_of(item.get("tool"))), MAX_LABEL_CHARS) or "tool"}
 
 
-def _other(item: Item, workspace: str) -> dict[str, Any]:
+def _other(item: Item, names: Names) -> dict[str, Any]:
     label = re.sub(r"[^A-Za-z]", "", text_of(item.get("type")))
     return {"kind": "other", "label": label[:MAX_LABEL_CHARS] or "item"}
 
 
-_FACTS: dict[str, Callable[[Item, str], dict[str, Any]]] = {
+_FACTS: dict[str, Callable[[Item, Names], dict[str, Any]]] = {
     "agentMessage": _agent_message,
     "reasoning": _reasoning,
     "commandExecution": _command,

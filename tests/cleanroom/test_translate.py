@@ -64,7 +64,7 @@ def test_a_command_is_told_without_shell_output_and_place() -> None:
     assert done.type == "item.completed"
     assert done.payload == {
         "kind": "command",
-        "command": "cat ./a.txt",
+        "command": "cat /workspace/a.txt",
         "status": "completed",
         "exitCode": 0,
         "durationMs": 12,
