@@ -11,7 +11,7 @@ from typing import Any
 from cleanroom.rehearsal.phrasing import OPEN_QUESTIONS, confirmation_from, question_from, subject_of
 from cleanroom.rehearsal.prose import reference, refused, revision_note
 from cleanroom.rehearsal.reply import Call, Memory, Plan, Said, one
-from cleanroom.rehearsal.words import Clause, in_words, one_sentence
+from cleanroom.rehearsal.words import Clause, in_words
 
 WAYS_ON = ("Read the issue, then record a status", "Write a short project plan", "Wait for my next message")
 POINTING = frozenset({"it", "this", "that", "these", "those", "them"})  # at what was written
@@ -108,7 +108,7 @@ def waiting(memory: Memory) -> str:
 
 def comment_on_approval(clause: Clause, memory: Memory) -> Plan:
     listed = yield from one(Call(name="list_approvals"))
-    body = one_sentence(clause.exact) or "The agent is waiting for this decision."
+    body = clause.sentence or "The agent is waiting for this decision."
     approval_id = memory.approval_id or newest_approval(listed.value)
     arguments = {"approvalId": approval_id or "approval-0001", "body": body}
     commented = yield from one(Call(name="comment_on_approval", arguments=arguments))
@@ -125,7 +125,7 @@ def decide_approval(clause: Clause, memory: Memory) -> Plan:
     arguments = {
         "approvalId": approval_id,
         "decision": "rejected" if rejects else "approved",
-        "note": one_sentence(clause.exact) or "Decided in the chat.",
+        "note": clause.sentence or "Decided in the chat.",
     }
     decided = yield from one(Call(name="decide_approval", arguments=arguments))
     return Said(text=f"I decided the approval `{approval_id}`." if decided.ok else refused(decided))

@@ -55,7 +55,8 @@ def steps_of(conversation: Conversation, memory: Memory) -> tuple[list[Step], st
     answer, asked = found
     memory.answer, memory.question = answer.words, str(asked.arguments.get("prompt", "")) if asked else ""
     thanks = "Thank you. " if conversation.newest.answer is not None else ""
-    return now, f"{thanks}{answer.sentence}."
+    dropped = titles(left_out(exchanges, len(exchanges) - 1, answer))
+    return now, f"{thanks}{answer.sentence}." + (f" So I leave this out: {dropped}." if dropped else "")
 
 
 def wanted_at(exchanges: tuple[Exchange, ...], index: int) -> list[Step]:
@@ -70,12 +71,28 @@ def wanted_at(exchanges: tuple[Exchange, ...], index: int) -> list[Step]:
 
 def _wanted_after(exchanges: tuple[Exchange, ...], index: int, answer: Answer, asked: Result | None) -> list[Step]:
     """Return what an answer asks for: what was left when the board was asked, as far as the answer allows it."""
-    before = asking_index(exchanges[:index])
-    left = split_at_question(wanted_at(exchanges, before))[1] if before is not None else []
+    left = left_at(exchanges, index)
     if answer.outcome in NO:
         return [step for step in left if step.intent.name in TELLS_THE_ANSWER]
     is_open = asked is not None and asked.arguments.get("prompt") in OPEN_QUESTIONS
     return left or (find_steps(answer.words) if is_open else [])
+
+
+def left_at(exchanges: tuple[Exchange, ...], index: int) -> list[Step]:
+    """Return what was left to be done when the board was last asked before a message."""
+    before = asking_index(exchanges[:index])
+    return split_at_question(wanted_at(exchanges, before))[1] if before is not None else []
+
+
+def left_out(exchanges: tuple[Exchange, ...], index: int, answer: Answer) -> list[Step]:
+    """Return what was announced when the board was asked and, after its "no", is not done."""
+    if answer.outcome not in NO:
+        return []
+    return [step for step in left_at(exchanges, index) if step.intent.name not in TELLS_THE_ANSWER]
+
+
+def titles(steps: Sequence[Step]) -> str:
+    return in_words([step.intent.title for step in steps])
 
 
 def answer_at(exchanges: tuple[Exchange, ...], index: int) -> tuple[Answer, Result | None] | None:
@@ -172,4 +189,4 @@ def thoughts(steps: Sequence[Step]) -> str:
     if len(steps) < 2 and not any(step.intent.name == "think" for step in steps):
         return ""
     order = ", in that order" if len(steps) > 1 else ""
-    return f"**Planning**\n\nThe message asks me to {in_words([step.intent.title for step in steps])}{order}."
+    return f"**Planning**\n\nThe message asks me to {titles(steps)}{order}."

@@ -6,6 +6,7 @@ import re
 
 from cleanroom.rehearsal.words import Clause, shortened, turned_around
 
+MAX_SUBJECT_CHARS = 200  # of an approval's type, as its operation takes it
 HOW_TO_BEGIN = "How should I begin?"
 WHAT_NEXT = "What should I do next on this issue?"
 OPEN_QUESTIONS = (HOW_TO_BEGIN, WHAT_NEXT)  # asked when the person names no subject; an answer is then a request
@@ -21,9 +22,13 @@ LEAD = re.compile(r"^(?:to|for|of|about|on|regarding|concerning|that|so that|fro
 
 
 def question_from(clause: Clause) -> str:
-    """Return the question to ask. Bounded to 2,000 characters; one of `OPEN_QUESTIONS` when no subject is named."""
-    if len(clause.quoted) == 1:
-        return as_question(clause.quoted[0])
+    """Return the question to ask. Bounded to 2,000 characters; one of `OPEN_QUESTIONS` when no subject is named.
+
+    One in quotes or after a colon is asked as it stands.
+    """
+    verbatim = clause.quoted[0] if len(clause.quoted) == 1 else clause.after_colon if not clause.options else ""
+    if verbatim:
+        return shortened(verbatim, limit=2000)
     words = asked_words(clause)
     before = BEFORE_YOU.match(words)
     if before:
@@ -35,11 +40,7 @@ def question_from(clause: Clause) -> str:
 
 def asked_words(clause: Clause) -> str:
     """Return what is asked for, choices after a colon left out."""
-    words = clause.tail
-    if clause.after_colon and clause.options:
-        words = clause.tail.split(":", 1)[0]
-    elif clause.after_colon:
-        words = clause.after_colon
+    words = clause.tail.split(":", 1)[0] if clause.after_colon else clause.tail
     return words.strip(" ,.;:?!\n")
 
 
@@ -79,7 +80,7 @@ def confirmation_from(clause: Clause) -> str:
     if len(clause.quoted) == 1:
         return as_question(f"do you confirm “{clause.quoted[0]}”")
     if clause.after_colon:
-        return as_question(f"do you confirm this: {turned_around(clause.after_colon)}")
+        return as_question(f"do you confirm “{shortened(clause.after_colon, limit=1900)}”")
     words = turned_around(clause.tail.strip(" ,.;:?!\n"))
     before = BEFORE_YOU.match(words)
     if before:
@@ -95,17 +96,20 @@ def confirmation_from(clause: Clause) -> str:
 
 
 def subject_of(clause: Clause) -> str:
-    """Return what an approval or a task is about, with a capital and no full stop; empty when nothing is named.
+    """Return what an approval or a task is about; empty when nothing is named.
 
-    It stands after a colon, in quotes, after the word "approval", or before it, as in "get hosting approval".
+    It stands after a colon or in quotes, and is then taken as it is; or after the word "approval", or before it, as in
+    "get hosting approval", and then begins with a capital and has no full stop.
     """
-    unnamed = " ".join(clause.quoted) if not clause.after_colon else ""
-    words = clause.after_colon or unnamed or clause.tail.strip(" ,.;:?!\n")
+    verbatim = clause.after_colon or " ".join(clause.quoted)
+    if verbatim:
+        return shortened(verbatim, limit=MAX_SUBJECT_CHARS)
+    words = clause.tail.strip(" ,.;:?!\n")
     shorter = LEAD.sub("", words)
     while shorter != words:
         words, shorter = shorter, LEAD.sub("", shorter)
     words = re.sub(r"[\s,]+please$", "", words, flags=re.IGNORECASE) or between(clause)
-    return capital(shortened(words.strip(" ,.;:?!\n"), limit=160))
+    return capital(shortened(words.strip(" ,.;:?!\n"), limit=MAX_SUBJECT_CHARS))
 
 
 def between(clause: Clause) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Generator, Mapping
 from typing import Any
 
+from cleanroom.rehearsal.documents import PAPERS, choose, said_name
 from cleanroom.rehearsal.phrasing import capital, subject_of
 from cleanroom.rehearsal.prose import (
     as_json,
@@ -23,7 +24,6 @@ from cleanroom.rehearsal.prose import (
 from cleanroom.rehearsal.reply import Call, Memory, Plan, Said, one
 from cleanroom.rehearsal.words import Clause, one_sentence, shortened, slug
 
-PAPERS = ("plan", "spec", "specification", "brief", "outline", "report", "memo", "notes")
 NO_TITLE_WORDS = (
     "a an the my our your this that me us some short brief long quick simple small new first good proper write draft "
     "create make start add of for as and with"
@@ -96,17 +96,19 @@ def record_status(clause: Clause, memory: Memory) -> Plan:
 
 
 def status_words(clause: Clause, memory: Memory) -> str:
+    if clause.verbatim:
+        return clause.verbatim
     asked_for = clause.text.lower()
     if memory.answer and any(word in asked_for for word in ("answer", "choice", "decision", "reply", " it")):
         asked = f" to “{memory.question}”" if memory.question else ""
         return one_sentence(f"The board's answer{asked}: {memory.answer}")
     if memory.command_output is not None and any(word in asked_for for word in ("output", "result", "printed")):
         return one_sentence(f"The command printed: {memory.command_output or 'nothing'}")
-    return one_sentence(clause.exact)
+    return clause.sentence
 
 
 def answer_status(clause: Clause, memory: Memory) -> Plan:
-    body = one_sentence(clause.exact) or status_sentence(memory.task or {})
+    body = clause.sentence or status_sentence(memory.task or {})
     answered = yield from one(Call(name="answer_status_question", arguments={"body": body}))
     if not answered.ok:
         return Said(text=refused(answered))
@@ -194,7 +196,7 @@ def new_section(clause: Clause) -> str:
     if not match:
         return ""
     heading = capital(match["topic"].strip(" ,"))
-    words = one_sentence(match["words"] or "") or "To be filled in: nothing has been said about this yet."
+    words = match["words"] or "To be filled in: nothing has been said about this yet."
     return f"## {heading}\n\n{words}"
 
 
@@ -213,20 +215,20 @@ def save_document(
 
 
 def find_document(clause: Clause) -> Generator[tuple[Call, ...], Any, Mapping[str, Any] | Said]:
-    """Return the document a clause means: by its name, by its key, or the only one there is."""
+    """Return the document a clause means, or what to say when it is none of the issue's, or not clear which."""
     listed = yield from one(Call(name="list_documents"))
     if not listed.ok:
         return Said(text=refused(listed))
     known = documents_of(listed.value)
-    wanted = slug(clause.name or document_word(clause))
-    spoken = clause.text.lower()
-    named = [d for d in known if wanted in (d.get("key"), slug(str(d.get("title", ""))))]
-    named = named or [d for d in known if str(d.get("title", "\0")).lower() in spoken or str(d.get("key")) in spoken]
-    named = named or [d for d in known if wanted in str(d.get("key")).split("-")]
-    if named or len(known) == 1:
-        return (named or known)[0]
+    meant = choose(clause, known)
+    if len(meant) == 1:
+        return meant[0]
     if not known:
         return Said(text="There is no document on this issue yet, so there is nothing to open. Ask me to write one.")
+    if not meant:
+        return Said(
+            text=f"There is no such document as “{said_name(clause)}”, so I changed nothing. {say_documents(known)}"
+        )
     return Said(text=f"I do not know which document you mean. {say_documents(known)}")
 
 
@@ -263,7 +265,7 @@ def topic_of(clause: Clause) -> str:
 
 # ---------------------------------------------------------------- dispositions, tasks, wakes, deliverables
 def finish_task(clause: Clause, memory: Memory) -> Plan:
-    summary = one_sentence(clause.exact) or "The board asked for this issue to be finished, and it is."
+    summary = clause.sentence or "The board asked for this issue to be finished, and it is."
     finished = yield from one(Call(name="finish_task", arguments={"summary": summary}))
     if not finished.ok:
         return Said(text=refused(finished))
@@ -271,7 +273,7 @@ def finish_task(clause: Clause, memory: Memory) -> Plan:
 
 
 def block_task(clause: Clause, memory: Memory) -> Plan:
-    reason = one_sentence(clause.exact) or "The board asked for this issue to be blocked."
+    reason = clause.sentence or "The board asked for this issue to be blocked."
     blocked = yield from one(Call(name="block_task", arguments={"reason": reason}))
     if not blocked.ok:
         return Said(text=refused(blocked))
@@ -286,7 +288,7 @@ def unblock_task(clause: Clause, memory: Memory) -> Plan:
 
 
 def request_review(clause: Clause, memory: Memory) -> Plan:
-    summary = one_sentence(clause.exact) or "Ready for the board to look at."
+    summary = clause.sentence or "Ready for the board to look at."
     asked = yield from one(Call(name="request_review", arguments={"summary": summary}))
     if not asked.ok:
         return Said(text=refused(asked))

@@ -47,15 +47,20 @@ class Clause:
         return tidy(self.tail[match.end() :]) if match else ""
 
     @property
+    def verbatim(self) -> str:
+        """The words after a colon or in quotes, which nothing is ever done to. Empty when there are none."""
+        return self.after_colon or " ".join(words for words in self.quoted if words != self.name).strip()
+
+    @property
     def exact(self) -> str:
-        """The words to use as they are: after a colon, in quotes, or after "that" or "saying". Empty when none."""
-        if self.after_colon:
-            return self.after_colon
-        unnamed = [words for words in self.quoted if words != self.name]
-        if unnamed:
-            return " ".join(unnamed).strip()
-        match = SAYING.search(self.tail)
-        return tidy(match["words"]) if match else ""
+        """The words to use: after a colon, in quotes, or after "that" or "saying". Empty when there are none."""
+        match = None if self.verbatim else SAYING.search(self.tail)
+        return tidy(match["words"]) if match else self.verbatim
+
+    @property
+    def sentence(self) -> str:
+        """The same to be recorded: verbatim words as they are, those after "that" or "because" made a sentence."""
+        return self.verbatim or one_sentence(self.exact)
 
     @property
     def name(self) -> str:

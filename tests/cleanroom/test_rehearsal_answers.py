@@ -210,3 +210,25 @@ def test_two_equal_requests_in_one_message_have_different_keys() -> None:
     thread = Thread()
     thread.ask("Record a status: one, then record a status: one")
     assert len({sent["idempotencyKey"] for _, sent in thread.calls}) == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "outcome"),
+    [(APPROVAL, "approval", "rejected"), (APPROVAL, "approval", "cancelled"), (CONFIRM, "confirmation", "rejected")],
+)
+def test_what_was_announced_and_is_not_done_after_a_no_is_named(asked: str, kind: str, outcome: str) -> None:
+    thread = Thread()
+    announced = thread.ask(
+        f"{asked}, then write a document called Plan: x, then record my decision as a status, finish it"
+    )
+    assert "and then go on: write a document, record a status and finish the issue." in announced
+    said = thread.ask(interaction_answer(kind, outcome, {}))
+    assert "So I leave this out: write a document and finish the issue." in said
+    assert "I recorded this status" in said
+
+
+def test_after_a_yes_or_when_nothing_was_announced_nothing_is_said_to_be_left_out() -> None:
+    for more, outcome in ((", then finish the issue", "approved"), ("", "rejected")):
+        thread = Thread()
+        thread.ask(APPROVAL + more)
+        assert "leave this out" not in thread.ask(interaction_answer("approval", outcome, {}))

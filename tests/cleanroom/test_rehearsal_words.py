@@ -9,7 +9,7 @@ import pytest
 from cleanroom.rehearsal.decide import decide
 from cleanroom.rehearsal.wire import events
 from cleanroom.rehearsal.words import one_sentence
-from tests.cleanroom.support.rehearsal import PLAN, Thread, denial, read, user
+from tests.cleanroom.support.rehearsal import PLAN, Thread, denial, interaction_answer, read, user
 
 
 # ---------------------------------------------------------------- words only
@@ -26,7 +26,7 @@ def test_anything_else_is_answered_with_what_it_is(words: str) -> None:
 def test_what_was_recorded_earlier_is_remembered_from_the_thread() -> None:
     thread = Thread()
     thread.ask("Record a status: the first draft is ready")
-    assert "The first draft is ready." in thread.ask("What did you record?")
+    assert "“the first draft is ready”" in thread.ask("What did you record?")
 
 
 def test_thinking_is_shown_for_a_message_with_several_requests() -> None:
@@ -62,7 +62,7 @@ def test_everything_that_was_done_is_told_when_asked_for() -> None:
     told = thread.ask("What did you just do?")
     deeds = re.findall(r"^\d\. (.+)$", told, re.MULTILINE)
     assert deeds == [
-        "I recorded the status “The draft is ready.”.",
+        "I recorded the status “the draft is ready”.",
         "I wrote a revision of the document “Launch plan”.",
         "I created the child task “Write help”.",
         "I ran `ls -la`.",
@@ -83,7 +83,7 @@ def test_nothing_done_is_said_and_reads_and_repetitions_are_no_deeds() -> None:
 def test_a_repetition_is_told_in_a_whole_sentence() -> None:
     thread = Thread(report_progress=read(disposition="duplicate", stateRevision=6, entityRefs=[]))
     said = thread.ask("Record a status: all is well")
-    assert said.startswith("I recorded this status (state revision 6; recorded before, so nothing was added):\n\n> All")
+    assert said.startswith("I recorded this status (state revision 6; recorded before, so nothing was added):\n\n> all")
 
 
 @pytest.mark.parametrize("words", ["请记录状态", "Пожалуйста, запишите статус", "現在の状況を教えて", "ما هي الحالة؟"])
@@ -97,7 +97,7 @@ def test_another_script_is_answered_with_what_is_understood(words: str) -> None:
     ("asked", "section"),
     [
         ("Revise the plan: add a section about risks", "## Risks\n\nTo be filled in"),
-        ("Revise the plan: add a section about risks: we may be late", "## Risks\n\nWe may be late."),
+        ("Revise the plan: add a section about risks: we may be late", "## Risks\n\nwe may be late"),
         ("Add a section about the risks to the plan", "## The risks\n\nTo be filled in"),
         ("Update the plan and add a short chapter on costs", "## Costs\n\nTo be filled in"),
     ],
@@ -130,3 +130,41 @@ def test_the_question_before_beginning_cannot_be_answered_with_nothing() -> None
     thread = Thread()
     thread.ask("Ask me a question before you begin")
     assert [one["required"] for one in thread.calls[-1][1]["payload"]["questions"]] == [True, False]
+
+
+@pytest.mark.requirement("rehearsal.rules")
+@pytest.mark.parametrize(
+    ("request_", "tool", "field"),
+    [
+        ("Record a status", "report_progress", "body"),
+        ("Answer the status question", "answer_status_question", "body"),
+        ("Finish the issue", "finish_task", "summary"),
+        ("Block the issue", "block_task", "reason"),
+        ("Request a review", "request_review", "summary"),
+        ("Create a child task", "create_task", "title"),
+        ("Request an approval", "request_approval", "approvalType"),
+        ("Comment on the approval", "comment_on_approval", "body"),
+        ("Write a document called Notes", "write_document", "body"),
+        ("Ask me a question", "request_human_input", "prompt"),
+    ],
+)
+@pytest.mark.parametrize("words", ["ebay’s iOS team is late", "all  is well?", "a_b"])
+def test_words_after_a_colon_or_in_quotes_are_taken_exactly(request_: str, tool: str, field: str, words: str) -> None:
+    for asked in (f"{request_}: {words}", f"{request_} “{words}”"):
+        thread = Thread(list_documents=read(documents=[]), list_approvals=read(approvals=[{"id": "a1"}]))
+        thread.ask(asked)
+        name, sent = thread.calls[-1]
+        assert (name, sent[field].removesuffix("\n")) == (tool, words)
+
+
+def test_words_after_that_or_because_are_made_a_sentence() -> None:
+    thread = Thread()
+    thread.ask("Block the issue because the key is missing")
+    assert thread.calls[-1][1]["reason"] == "The key is missing."
+
+
+def test_exact_words_are_recorded_and_not_the_answer_of_the_board() -> None:
+    thread = Thread()
+    thread.ask("Ask me which colour I like: red or blue, then record a status: it works")
+    thread.ask(interaction_answer("questions", "answered", {"answers": {"q1": "red"}}))
+    assert thread.calls[-1][1]["body"] == "it works"
