@@ -1,4 +1,7 @@
-"""Log lines pass the one redactor before they leave: message, arguments, traceback and stack alike."""
+"""Log lines pass the one redactor before they leave: message, arguments, traceback and stack alike.
+
+What Django refused is a line, not a traceback.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,19 @@ class RedactingFilter(logging.Filter):
             record.exc_text = redact_text(record.exc_text)
         if record.stack_info:
             record.stack_info = redact_text(record.stack_info)
+        return True
+
+
+class RefusalFilter(logging.Filter):
+    """Make a request that Django refused (a wrong Host, too large a form) one line of a warning. Never drops a record.
+
+    Whoever sends such a request has been answered; nothing is wrong here, and a traceback would show only Django.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith("django.security."):
+            record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
+            record.exc_info = record.exc_text = None
         return True
 
 

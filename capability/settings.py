@@ -316,9 +316,12 @@ def WHITENOISE_IMMUTABLE_FILE_TEST(path: str, url: str) -> bool:  # noqa: N802
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"redact": {"()": "capability.logs.RedactingFilter"}},
+    "filters": {
+        "refusal": {"()": "capability.logs.RefusalFilter"},
+        "redact": {"()": "capability.logs.RedactingFilter"},
+    },
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["redact"]}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusal", "redact"]}},
     "root": {"handlers": ["stderr"], "level": env_log_level("LOG_LEVEL", "WARNING")},
     "loggers": {"django.request": {"level": "ERROR"}, "daphne": {"level": "WARNING"}},
 }
