@@ -46,7 +46,7 @@ setup: .venv/.installed node_modules/.installed
 node_modules/.installed: package-lock.json
 	@command -v npm >/dev/null || { echo "Node 20 or newer with npm is needed"; exit 1; }
 	@echo "Installing Codex and browser modules into node_modules …"
-	@npm install --no-save --no-audit --no-fund --loglevel=error  # not ci: it wants lock entries of every other platform
+	@npm install --no-save --no-audit --no-fund --loglevel=error >/dev/null  # not ci: it wants lock entries of every other platform
 	@touch $@
 
 browser:

@@ -168,6 +168,23 @@ def test_a_comment_behind_a_value_is_no_part_of_it(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.requirement("settings.example")
+def test_what_the_example_file_says_of_comments_is_so(tmp_path: Path) -> None:
+    (tmp_path / "capability").mkdir()
+    shutil.copy(PROJECT / "capability" / "settings.py", tmp_path / "capability")
+    example = (PROJECT / ".env.example").read_text()
+    lines = example.splitlines()
+    assert all(not line or line.startswith("#") for line in lines), "nothing is in force before somebody chooses it"
+    assert not [line for line in lines if re.match(r"# [A-Z_]+=.*\s#", line)], "its own comments have their own lines"
+    shown = re.search(r"(PORT=4190  # \w+)", example)
+    assert shown is not None
+    words = ("(a#b)", '("a # b")')
+    assert all(word in example for word in words)
+    (tmp_path / ".env").write_text(f'{shown[1]}\nCODEX_BIN=a#b\nCAPABILITY_MODEL_LABEL="a # b"\n')
+    read = settings_of(tmp_path)
+    assert (read["PORT"], read["CODEX_BIN"], read["MODEL_LABEL"]) == (4190, "a#b", "a # b")
+
+
 def settings_of(project: Path) -> dict[str, object]:
     """Read the settings of a project with no other environment than what a shell needs."""
     names = ["PORT", "VAR_DIR", "CODEX_BIN", "CODEX_LOGIN_HOME", "API_MAX_BODY_BYTES", "MODEL_LABEL"]
