@@ -25,6 +25,9 @@ APPROVAL_PROMPTS = {
 }
 APPROVAL_OVER = "This request is closed."
 REASONS = {"superseded_by_comment": "You wrote a message instead."}  # where the answer itself gives none
+NEWS_OF_THE_BOARD = frozenset({"interaction_resolved", "approval_resolved", "issue_commented"})  # reasons of a wake
+COMES_WITH_THE_TURN = "Codex gets this news in this turn."
+STARTS_NO_TURN = "It starts no turn here."
 EXPIRY_OUTCOMES = frozenset({"stale_target", "superseded_by_comment", "withdrawn", "issue_closed"})
 
 
@@ -62,15 +65,20 @@ def records_of(made: Made) -> list[Item]:
     return items + [delivery(entity, at=made.at, evidence_ref=made.evidence_ref) for entity in delivered]
 
 
-def delivery(wake: Entity, *, at: str, evidence_ref: dict[str, str] | None = None) -> Item:
-    """Return the item of a delivered wake. In a clean room it is shown, and starts no turn."""
+def delivery(wake: Entity, *, at: str, evidence_ref: dict[str, str] | None = None, by_board: bool = False) -> Item:
+    """Return the item of a delivered wake. In a clean room it is shown, and starts no turn.
+
+    `by_board`: a message or an answer brought it about, and stands at the head of a turn that is its own news.
+    """
+    is_news = by_board and wake["reason"] in NEWS_OF_THE_BOARD
+    effect = COMES_WITH_THE_TURN if is_news else STARTS_NO_TURN
     return {
         "id": f"delivered:{wake['id']}",
         "kind": "record",
         "at": at,
         "evidenceRef": evidence_ref,
         "label": "Wake delivered",
-        "body": f"{wake['reason']}, due in company time {clock(wake['dueAt'])}. It starts no turn here.",
+        "body": f"{wake['reason']}, due in company time {clock(wake['dueAt'])}. {effect}",
     }
 
 

@@ -97,7 +97,7 @@ def wakes_delivered(room: Room, stored: Applied) -> list[Item]:
     """Return the items of the wakes that a command of the board delivered."""
     refs = [f"wake:{wake}" for wake in stored.delivered_wake_ids]
     wakes = history.entities(company_id=room.company_id, refs=refs).values()
-    return [cards.delivery(wake, at=stamp()) for wake in wakes]
+    return [cards.delivery(wake, at=stamp(), by_board=True) for wake in wakes]
 
 
 def _facts(call: ToolCall, call_id: str) -> dict[str, Any]:

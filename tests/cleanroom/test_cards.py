@@ -7,7 +7,17 @@ from typing import Any
 import pytest
 
 from cleanroom import cards
-from cleanroom.cards import Made, approval_card, interaction_card, interaction_state, records_of, summary_of
+from cleanroom.cards import (
+    COMES_WITH_THE_TURN,
+    STARTS_NO_TURN,
+    Made,
+    approval_card,
+    delivery,
+    interaction_card,
+    interaction_state,
+    records_of,
+    summary_of,
+)
 from mockcore.port import Applied
 
 QUESTION: dict[str, Any] = {
@@ -123,6 +133,23 @@ def test_a_delivered_wake_is_shown_whatever_call_made_it_due() -> None:
     _, record = records_of(made("finish_task", {"wake:wake-0001": wake}, delivered_wake_ids=("wake-0001",)))
     assert (record["id"], record["label"]) == ("delivered:wake-0001", "Wake delivered")
     assert record["body"].endswith("It starts no turn here.")
+
+
+@pytest.mark.parametrize(
+    ("reason", "by_board", "said"),
+    [
+        ("approval_resolved", True, COMES_WITH_THE_TURN),
+        ("interaction_resolved", True, COMES_WITH_THE_TURN),
+        ("issue_commented", True, COMES_WITH_THE_TURN),
+        ("manual", True, STARTS_NO_TURN),  # it only became due at that moment
+        ("issue_commented", False, STARTS_NO_TURN),  # asked for by the agent itself
+    ],
+)
+def test_a_wake_that_tells_the_news_of_its_own_turn_does_not_say_that_it_starts_none(
+    reason: str, by_board: bool, said: str
+) -> None:
+    wake = {"id": "wake-0001", "reason": reason, "dueAt": "2026-08-09T00:00:33.000Z"}
+    assert delivery(wake, at="now", by_board=by_board)["body"].endswith(f"00:00:33. {said}")
 
 
 @pytest.mark.requirement("company.answer.parts")

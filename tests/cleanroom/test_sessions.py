@@ -290,6 +290,7 @@ def test_a_wake_that_an_answer_brings_is_shown_and_starts_no_turn(agents: Memory
     chat.end_of(chat.answer(card, "accepted"))
     [resolved] = chat.events("interaction.response.resolved")
     assert [record["label"] for record in resolved.payload["records"]] == ["Wake delivered"]
+    assert resolved.payload["records"][0]["body"].endswith("Codex gets this news in this turn.")
     assert entity(chat, "wake:wake-0001")["status"] == "delivered"
     assert len(agents.messages) == 2, "the message and the answer, and nothing for the wake"
 
@@ -300,6 +301,7 @@ def test_a_wake_that_a_message_brings_is_shown_in_the_turn_of_the_message(agents
     chat.talk("Never mind")
     [resolved] = chat.events("interaction.response.resolved")
     assert [record["label"] for record in resolved.payload["records"]] == ["Wake delivered"]
+    assert resolved.payload["records"][0]["body"].endswith("Codex gets this news in this turn.")
     assert (resolved.turn_id, len(agents.messages)) == ("turn-2", 2)
 
 
