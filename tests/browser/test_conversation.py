@@ -261,6 +261,25 @@ def test_a_failure_is_announced_at_once_and_once(chat: ThreadPage, server: RoomS
     assert chat.heard("assertive") == ["The turn failed. The model is overloaded."]
 
 
+@pytest.mark.requirement("page.announce")
+def test_a_turn_that_ended_with_its_room_is_no_failure_and_nobody_is_told_to_send_again(
+    chat: ThreadPage, server: RoomServer
+) -> None:
+    chat.listen()
+    chat.send("go")
+    server.wait_for("message")
+    server.room.settle(1, state="failed", error={"code": "session_closed", "message": "The chat was closed."})
+    server.room.emit({"op": "head", "set": {"session": {"closed": True, "code": "reset"}}})
+    server.room.close("reset")
+    error = chat.page.get_by_test_id("turn-error")
+    expect(error).to_contain_text("Start a New chat to go on.")
+    expect(chat.turns.last).to_contain_text("ended with the room")
+    shown = chat.page.locator("body")
+    expect(shown).not_to_contain_text("end the message again")
+    expect(shown).not_to_contain_text("was not sent again")
+    assert "The turn failed." not in " ".join(chat.heard("assertive"))
+
+
 @pytest.mark.requirement("turn.answer-kept")
 def test_nobody_is_told_to_send_an_answer_again(chat: ThreadPage, server: RoomServer) -> None:
     server.room.turns += 1

@@ -68,7 +68,8 @@ def test_what_calls_leave_behind_is_told_apart(chat: ThreadPage, server: RoomSer
     room.item(1, "r1", "durable_comment", author="Mock Agent", body="All is *well*.", operationId="report_progress")
     document = {"documentKey": "plan", "title": "Project plan", "author": "Mock Agent", "excerpt": "# Goals"}
     room.item(1, "r2", "document", revisionFrom=1, revisionTo=2, **document)
-    room.item(1, "r3", "denial", operationId="decide_approval", code="actor_role_denied", reason="Only the board may.")
+    denied = {"title": "Decide approval", "operationId": "decide_approval", "code": "actor_role_denied"}
+    room.item(1, "r3", "denial", reason="Only the board may.", **denied)
     deliverable = {"deliverableKind": "reference", "byteSize": 2048, "registeredBy": "Mock Agent"}
     room.item(1, "r4", "deliverable", filename="report.pdf", **deliverable)
     tasks = [{"identifier": "MCK-1043", "title": "Collect"}]
@@ -84,6 +85,7 @@ def test_what_calls_leave_behind_is_told_apart(chat: ThreadPage, server: RoomSer
     expect(shown("durable_comment")).to_contain_text("Recorded to mock thread")
     expect(shown("durable_comment").locator("em")).to_have_text("well")
     expect(shown("document")).to_contain_text("revision 1 → 2")
+    expect(shown("denial").locator("header")).to_have_text("DeniedDecide approval")
     for words in ("decide_approval", "actor_role_denied", "Only the board may.", "did not change"):
         expect(shown("denial")).to_contain_text(words)
     expect(shown("deliverable")).to_contain_text("reference, 2.0 KB")

@@ -79,4 +79,4 @@ def test_a_person_s_words_are_shown_as_typed(chat: ThreadPage, server: RoomServe
     server.room.submit("<b>not bold</b> **nor this**\n  kept \u202eabc\u202c d", redacted=True)
     bubble = chat.people.locator(".bubble")
     assert bubble.text_content() == "<b>not bold</b> **nor this**\n  kept \u202eabc\u202c d"
-    expect(chat.people).to_contain_text("neither kept nor shown")
+    expect(chat.people).to_contain_text("left out here and in the log; Codex keeps it until this room ends")

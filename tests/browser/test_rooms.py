@@ -339,7 +339,7 @@ def test_the_last_turns_are_announced_and_after_them_only_a_new_chat_is_left(
 
 
 @pytest.mark.requirement("page.turn-limit")
-def test_turns_are_numbered_by_messages(chat: ThreadPage, server: RoomServer) -> None:
+def test_turns_have_the_numbers_that_are_stored(chat: ThreadPage, server: RoomServer) -> None:
     server.room.submit("one")
     server.room.settle(1)
     server.room.turns += 1
@@ -348,7 +348,7 @@ def test_turns_are_numbered_by_messages(chat: ThreadPage, server: RoomServer) ->
     server.room.settle(2)
     server.room.submit("two")
     headings = chat.turns.get_by_role("heading", level=2)
-    expect(headings).to_have_text(["Turn 1", "After your answer", "Turn 2"])
+    expect(headings).to_have_text(["Turn 1", "Turn 2 · after your answer", "Turn 3"])
 
 
 @pytest.mark.requirement("page.blank")

@@ -58,4 +58,7 @@ test('a stop and a closed room are told apart from a failure', () => {
   assert.deepEqual(stopped, { polite: ['Codex started working.', 'Codex stopped.'], assertive: [] })
   const closed = heard(frames(0, head({ session: { closed: true, code: 'room_yielded' } })))
   assert.deepEqual(closed, { polite: [], assertive: ['This room was closed.'] })
+  const cut = turn(1, { state: 'failed', error: { code: 'session_closed', message: 'The chat was closed.' } })
+  const reset = heard(frames(0, start, cut, head({ session: { closed: true, code: 'reset' } })))
+  assert.deepEqual(reset, { polite: ['Codex started working.'], assertive: ['This room was closed.'] })
 })

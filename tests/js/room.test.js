@@ -339,6 +339,15 @@ test('new chat out of a room that is gone does not name it', async () => {
   assert.deepEqual(calls.at(-1), ['newChat', undefined])
 })
 
+test('what was said of one room is not said of the next', async () => {
+  const { room, feed } = await enter([payload(), { ...payload(), sessionId: 'session-2' }])
+  feed(submitted, frame(1, turn(1, { state: 'completed' })))
+  assert.equal(room.said.value.polite, 'Codex finished.')
+  await room.newChat()
+  assert.equal(room.store.head.value.sessionId, 'session-2')
+  assert.deepEqual([room.said.value.polite, room.said.value.assertive], ['', ''])
+})
+
 test('an answer goes out once, however often it is pressed, and is settled by the card', async () => {
   const { room, calls, feed } = await enter([payload(), {}])
   feed(frame(0, turn(1, { state: 'completed' }), card(1, 'i-1', 'approval')))

@@ -2,6 +2,7 @@
 // at once. History is never announced: the first value only sets the scene. Pure.
 // @ts-check
 import { activeTurn, pendingCard } from './composer.js'
+import { ROOM_CLOSED } from './format.js'
 
 /** @typedef {import('./types.js').Session} Session */
 /** @typedef {{ polite: string, assertive: string }} Announcement  either may be empty */
@@ -36,7 +37,8 @@ function turns(before, after) {
   const [held, now] = [activeTurn(before.view), activeTurn(after.view)]
   const ended = held && held.id !== now?.id ? after.view.turns.find(({ id }) => id === held.id) : null
   const polite = [ENDINGS[ended?.state ?? ''] ?? '', now && now.id !== held?.id ? 'Codex started working.' : '']
-  const failed = ended?.state === 'failed' ? `The turn failed. ${ended.error?.message ?? ''}` : ''
+  const wentWrong = ended?.state === 'failed' && ended.error?.code !== ROOM_CLOSED
+  const failed = wentWrong ? `The turn failed. ${ended?.error?.message ?? ''}` : ''
   return { polite, failed }
 }
 

@@ -34,6 +34,8 @@ export function epoch(at) {
   return Number.isNaN(value) ? null : value
 }
 
+export const ROOM_CLOSED = 'session_closed' // a turn's end when its room was closed over it: nothing went wrong
+
 /**
  * What stands beside `Turn 3`: `12 s`, `2 tools`, `stopped by you`.
  * @param {import('./types.js').Turn} turn @returns {string[]}
@@ -45,7 +47,7 @@ export function turnFacts(turn) {
   if (turn.toolCallCount) facts.push(plural(turn.toolCallCount, 'tool'))
   if (turn.stoppedByUser) facts.push('stopped by you')
   else if (turn.state === 'interrupted') facts.push('stopped')
-  else if (turn.state === 'failed') facts.push('failed')
+  else if (turn.state === 'failed') facts.push(turn.error?.code === ROOM_CLOSED ? 'ended with the room' : 'failed')
   return facts
 }
 

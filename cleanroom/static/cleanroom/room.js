@@ -117,6 +117,7 @@ export function createRoom(parts) {
       store.publish(session)
       write(own || typed)
       answers.clear()
+      said.value = { polite: '', assertive: '', count: said.peek().count + 1 } // what was said of another room
       pending.value = problem.value = gone.value = failure.value = null
       returned.value = ''
       stopping.value = false

@@ -122,7 +122,7 @@ function placeholderOf(state, view) {
 /** @param {import('../room.js').Room} room @param {import('../types.js').Composer} composer */
 function helper(room, composer) {
   if (room.line.value === 'lost') return 'Not connected. What you write is kept.'
-  if (room.returned.value) return BACK[room.returned.value]
+  if (room.returned.value && !room.over.value) return BACK[room.returned.value]
   return composer.helper
 }
 

@@ -1,7 +1,7 @@
 // denial.js: a call that was refused: which, by what rule, and why. The company did not change.
 // @ts-check
 import { html } from '../html.js'
-import { visible } from '../format.js'
+import { visible, words } from '../format.js'
 import { Blocked } from './icons.js'
 
 /** @param {{ item: any }} props */
@@ -17,10 +17,10 @@ export function Denial({ item }) {
       <header>
         <span class="record-mark"><${Blocked} /></span>
         <span class="record-label">Denied</span>
-        <code>${item.operationId}</code>
+        <span>${item.title || words(item.operationId)}</span>
       </header>
       <p dir="auto">${visible(item.reason)}</p>
-      <footer class="record-foot"><code>${item.code}</code><span>The mock company did not change.</span></footer>
+      <footer class="record-foot"><code>${item.operationId}</code><code>${item.code}</code><span>The mock company did not change.</span></footer>
     </article>
   `
 }

@@ -4,7 +4,9 @@ import { html } from '../html.js'
 import { Note } from './icons.js'
 import { Markdown } from './markdown_view.js'
 
-const REDACTED = 'What looked like a secret was sent to Codex, but is neither kept nor shown.'
+// Codex's own files, in the room's private directory, hold what was typed for as long as the room lives.
+const REDACTED =
+  'What looked like a secret was sent to Codex as you typed it. It is left out here and in the log; Codex keeps it until this room ends.'
 
 /** @param {{ item: any, sending?: boolean }} props */
 export function UserMessage({ item, sending = false }) {

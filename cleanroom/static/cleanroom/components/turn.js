@@ -9,11 +9,11 @@ import { Alert } from './icons.js'
 import { Worded } from './worded.js'
 
 const SEND_AGAIN = 'Send the message again, or start a New chat.'
+const NEW_CHAT = 'Start a New chat to go on.'
 const ANSWER_KEPT = 'Your answer is kept. If Codex has not got it yet, it is handed over with your next message.'
 
 /** @param {{ entry: import('../store.js').TurnEntry }} props */
 function TurnView({ entry }) {
-  const { store } = useRoom()
   const turn = entry.facts.value
   const outside = turn.ordinal === 0
   return html`
@@ -23,7 +23,7 @@ function TurnView({ entry }) {
       data-turn-state=${turn.state}
       aria-labelledby=${outside ? null : `${turn.id}-title`}
     >
-      ${outside ? null : html`<${TurnHeader} turn=${turn} title=${titleOf(store, entry)} />`}
+      ${outside ? null : html`<${TurnHeader} turn=${turn} title=${titleOf(entry)} />`}
       ${entry.itemIds.value.map((id) => html`<${ItemView} key=${id} item=${entry.items.get(id)} />`)}
       ${isUnanswered(entry) ? html`<p class="muted" data-testid="no-answer">No answer</p>` : null}
       ${turn.error ? html`<${TurnError} error=${turn.error} isAsked=${isAsked(entry)} />` : null}
@@ -33,13 +33,11 @@ function TurnView({ entry }) {
 
 export const Turn = pure(TurnView)
 
-/** What counts has a number: a message. A turn that none began is the agent's going on after an answer.
- * @param {import('../store.js').Store} store @param {import('../store.js').TurnEntry} entry */
-function titleOf(store, entry) {
-  if (!isAsked(entry)) return 'After your answer'
-  const ids = store.turnIds.value
-  const until = ids.slice(0, ids.indexOf(entry.facts.value.id) + 1)
-  return `Turn ${until.filter((id) => isAsked(store.turn(id))).length}`
+/** The number is the stored one, as in the log, the evidence and the ids. A turn that no message began goes on after an answer.
+ * @param {import('../store.js').TurnEntry} entry */
+function titleOf(entry) {
+  const { ordinal } = entry.facts.value
+  return isAsked(entry) ? `Turn ${ordinal}` : `Turn ${ordinal} · after your answer`
 }
 
 /** A turn that ended well and left nothing to see. @param {import('../store.js').TurnEntry} entry */
@@ -66,12 +64,14 @@ function TurnHeader({ turn, title }) {
 
 /** @param {{ error: import('../types.js').Problem, isAsked: boolean }} props */
 function TurnError({ error, isAsked }) {
+  const { over } = useRoom()
+  const todo = over.value ? NEW_CHAT : todoFor(error.code) || (isAsked ? SEND_AGAIN : ANSWER_KEPT)
   return html`
     <div class="bar" data-tone="bad" data-testid="turn-error">
       <span class="bar-mark"><${Alert} /></span>
       <div class="bar-text">
         <p>${error.message || 'The turn failed.'} <code>${error.code}</code></p>
-        <p class="muted"><${Worded} text=${todoFor(error.code) || (isAsked ? SEND_AGAIN : ANSWER_KEPT)} /></p>
+        <p class="muted"><${Worded} text=${todo} /></p>
       </div>
     </div>
   `
