@@ -112,8 +112,8 @@ def _usage(params: dict[str, Any], names: Names) -> list[Draft]:
     total = usage.get("total") if isinstance(usage, dict) else None
     if not isinstance(total, dict):
         return []
-    names = ("inputTokens", "cachedInputTokens", "outputTokens", "totalTokens")
-    payload: dict[str, Any] = {"kind": "usage"} | {name: _number(total.get(name)) or 0 for name in names}
+    counts = ("inputTokens", "cachedInputTokens", "outputTokens", "totalTokens")
+    payload: dict[str, Any] = {"kind": "usage"} | {name: _number(total.get(name)) or 0 for name in counts}
     turn_id = _id(params, "turnId")
     return [Draft(type="item.completed", payload=payload, turn_id=turn_id, item_id=f"usage:{turn_id}", priority=LAST)]
 
