@@ -69,7 +69,7 @@ def test_what_calls_leave_behind_is_told_apart(chat: ThreadPage, server: RoomSer
     document = {"documentKey": "plan", "title": "Project plan", "author": "Mock Agent", "excerpt": "# Goals"}
     room.item(1, "r2", "document", revisionFrom=1, revisionTo=2, **document)
     denied = {"title": "Decide approval", "operationId": "decide_approval", "code": "actor_role_denied"}
-    room.item(1, "r3", "denial", reason="Only the board may.", **denied)
+    room.item(1, "r3", "denial", reason="decide_approval is the board's.", **denied)
     deliverable = {"deliverableKind": "reference", "byteSize": 2048, "registeredBy": "Mock Agent"}
     room.item(1, "r4", "deliverable", filename="report.pdf", **deliverable)
     tasks = [{"identifier": "MCK-1043", "title": "Collect"}]
@@ -86,7 +86,7 @@ def test_what_calls_leave_behind_is_told_apart(chat: ThreadPage, server: RoomSer
     expect(shown("durable_comment").locator("em")).to_have_text("well")
     expect(shown("document")).to_contain_text("revision 1 → 2")
     expect(shown("denial").locator("header")).to_have_text("DeniedDecide approval")
-    for words in ("decide_approval", "actor_role_denied", "Only the board may.", "did not change"):
+    for words in ("decide_approval", "actor_role_denied", "“Decide approval” is the board's.", "did not change"):
         expect(shown("denial")).to_contain_text(words)
     expect(shown("deliverable")).to_contain_text("reference, 2.0 KB")
     expect(shown("dependency")).to_contain_text("MCK-1043 blocks MCK-1042")

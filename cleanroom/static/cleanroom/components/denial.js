@@ -6,6 +6,9 @@ import { Blocked } from './icons.js'
 
 /** @param {{ item: any }} props */
 export function Denial({ item }) {
+  const title = item.title || words(item.operationId)
+  const told = visible(item.reason) // written for a model, which knows the operation by the name it calls
+  const reason = item.operationId ? told.replaceAll(item.operationId, () => `“${title}”`) : told
   return html`
     <article
       class="record-card"
@@ -17,9 +20,9 @@ export function Denial({ item }) {
       <header>
         <span class="record-mark"><${Blocked} /></span>
         <span class="record-label">Denied</span>
-        <span>${item.title || words(item.operationId)}</span>
+        <span>${title}</span>
       </header>
-      <p dir="auto">${visible(item.reason)}</p>
+      <p dir="auto">${reason}</p>
       <footer class="record-foot"><code>${item.operationId}</code><code>${item.code}</code><span>The mock company did not change.</span></footer>
     </article>
   `
