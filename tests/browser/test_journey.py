@@ -144,7 +144,7 @@ def test_a_person_answers_a_question_and_decides_an_approval(product: Server, op
     expect(card).to_have_attribute("data-state", "answered", timeout=TURN_MS)
     is_settled(chat, 2)
     expect(card).to_contain_text("Begin with the plan.")
-    expect(chat.turns.last).to_contain_text("After your answer")
+    expect(chat.turns.last).to_contain_text("Turn 2 · after your answer")
 
     chat.send("Request an approval for a budget of 250 EUR")
     approval = chat.page.locator("[data-card=approval]")
