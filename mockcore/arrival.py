@@ -138,7 +138,7 @@ def _arguments(read: Callable[..., Any]) -> tuple[dict[str, Judge], frozenset[st
     hints, signature = get_type_hints(read), inspect.signature(read)
     asked = [one for one in signature.parameters.values() if one.kind is one.KEYWORD_ONLY]
     needed = frozenset(one.name for one in asked if one.default is one.empty)
-    return {one.name: _by(hints[one.name], one.name) for one in asked}, needed
+    return {one.name: _rows if one.name == "limit" else _by(hints[one.name], one.name) for one in asked}, needed
 
 
 def _by(hint: Any, name: str) -> Judge:
@@ -183,13 +183,17 @@ def _text(name: str) -> Judge:
 
 
 def _whole(name: str) -> Judge:
-    least, most = (1, MAX_LIMIT) if name == "limit" else (-MAX_WHOLE, MAX_WHOLE)
+    return lambda value: _between(value, -MAX_WHOLE, MAX_WHOLE)
 
-    def judge(value: Any) -> str | None:
-        fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-        return None if fits else f"must be a whole number from {least} to {most}"
 
-    return judge
+def _rows(value: Any) -> str | None:
+    """Say what is wrong with how many rows a query is to return."""
+    return _between(value, 1, MAX_LIMIT)
+
+
+def _between(value: Any, least: int, most: int) -> str | None:
+    fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+    return None if fits else f"must be a whole number from {least} to {most}"
 
 
 def _flag(name: str) -> Judge:

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from mockcore import copies, history, models, past
 from mockcore.commands import ReportProgress
+from mockcore.handlers.scene import CommandInvalid
 from mockcore.port import ReplayEvents
 from mockcore.refusal import Refusal
 from tests.mockcore.conftest import Desk
@@ -46,8 +47,9 @@ def test_what_is_no_whole_number_is_no_revision(desk: Desk, wrong: Any) -> None:
         with pytest.raises(history.RevisionMissing):
             ask(wrong)
         assert models.Company.objects.count() == 1, name
-    if wrong is not None:
-        desk.refuse(ReportProgress(body="Two"), "state_revision_conflict", expected_revision=wrong)
+    if wrong not in (None, -1):
+        with pytest.raises(CommandInvalid):
+            desk.send(ReportProgress(body="Two"), expected_revision=wrong)
 
 
 @pytest.mark.parametrize("beyond", [1, 10**18, 10**30])
