@@ -1,19 +1,38 @@
-"""Door: how every house shows its rows in the admin: to be read, never touched, and fast at any number of rows."""
+"""Door: how every house shows its rows in the admin: to be read, never touched, and fast at any number of rows.
+
+A list is asked by the filters it declares, by its search and by a page. Whatever else an address names is refused in
+words: a column that no filter offers is one that no index serves, and a lookup that Django would run on it can fail.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from operator import or_
 from typing import Any, cast
 
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.utils import get_fields_from_path
+from django.contrib.admin.views.main import ALL_VAR, PAGE_VAR, SEARCH_VAR
 from django.core.paginator import Paginator
 from django.db.models import Model, Q, QuerySet, TextField
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 
+from mockcore.refusal import Refusal
+
 COUNTED_ROWS = 10_000  # a list says at most this many: an exact count would read the whole table
+
+
+ALWAYS_ASKED = frozenset({SEARCH_VAR, PAGE_VAR, ALL_VAR})
+
+
+class ListRefused(Refusal):
+    """This list cannot be asked that."""
+
+    code = "invalid_request"
 
 
 class BoundedPaginator(Paginator):
@@ -35,7 +54,9 @@ class WordFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         word = self.value()
-        return queryset.filter(**{str(self.parameter_name): word}) if word in self.words else queryset
+        if word is not None and word not in self.words:
+            raise ListRefused(f"No row has that {self.title}. Known are: {', '.join(self.words)}.")
+        return queryset if word is None else queryset.filter(**{str(self.parameter_name): word})
 
 
 def filter_by(column: str, words: Iterable[str]) -> type[WordFilter]:
@@ -56,6 +77,39 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     paginator = BoundedPaginator
     list_per_page = 50
     sortable_by = ()
+    show_facets = admin.ShowFacets.NEVER  # a facet counts the whole table
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the list, or say with a 400 why it cannot be asked that."""
+        try:
+            return super().changelist_view(request, extra_context)
+        except ListRefused as refusal:
+            words = {"title": "That cannot be asked", "opts": self.opts, "code": refusal.code, "why": refusal.message}
+            context = {**self.admin_site.each_context(request), **words}
+            return TemplateResponse(request, "admin/refused.html", context, status=400)
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """Return the list as asked. Raises `ListRefused`."""
+        declared = set(self._asked_by_filters(request))
+        unknown = sorted(set(request.GET) - declared - ALWAYS_ASKED)
+        if unknown:
+            offered = ", ".join(sorted(declared)) or "none"
+            raise ListRefused(f"This list has no filter “{unknown[0][:80]}”. Its filters are: {offered}.")
+        try:
+            return super().get_changelist_instance(request)
+        except IncorrectLookupParameters as error:
+            raise ListRefused("This list has no such page, or a filter of it takes no such value.") from error
+
+    def _asked_by_filters(self, request: HttpRequest) -> Iterator[str]:
+        """Yield the parameters that belong to the declared filters."""
+        for declared in self.get_list_filter(request):
+            if isinstance(declared, type) and issubclass(declared, admin.SimpleListFilter):
+                yield str(declared.parameter_name)
+                continue
+            path, kind = declared if isinstance(declared, tuple) else (declared, admin.FieldListFilter.create)
+            field = get_fields_from_path(self.model, str(path))[-1]
+            found = cast(Any, kind)(field, request, {}, self.model, self, field_path=path)
+            yield from cast("list[str]", found.expected_parameters())
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
