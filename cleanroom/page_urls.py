@@ -1,4 +1,4 @@
-"""The address of the page; everything after `#` is the browser's business."""
+"""The addresses of the page and its icon; everything after `#` is the browser's business."""
 
 from django.urls import path
 from django.views.generic import RedirectView
@@ -7,4 +7,9 @@ from cleanroom import pages
 
 TO_THE_CHAT = RedirectView.as_view(url="/#/chat")  # as people type it
 
-urlpatterns = [path("", pages.chat, name="chat"), path("chat", TO_THE_CHAT), path("chat/", TO_THE_CHAT)]
+urlpatterns = [
+    path("", pages.chat, name="chat"),
+    path("chat", TO_THE_CHAT),
+    path("chat/", TO_THE_CHAT),
+    path("favicon.ico", pages.icon),
+]

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.templatetags.static import static
 from django.utils.safestring import SafeString, mark_safe
@@ -53,6 +53,12 @@ def chat(request: HttpRequest) -> HttpResponse:
             "stream_path": STREAM_PATH,
         },
     )
+
+
+@require_safe
+def icon(request: HttpRequest) -> HttpResponse:
+    """Lead a browser that asks for an icon by habit, as it does for JSON, to the one the pages name."""
+    return HttpResponseRedirect(static("cleanroom/icon.svg"))
 
 
 @cache

@@ -9,11 +9,14 @@ import pytest
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth import get_user_model
+from django.contrib.staticfiles import finders
 from django.db import connection, transaction
 from django.db.models import Model, UniqueConstraint
+from django.templatetags.static import static
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
+from capability.models import AuthorizationCounter
 from tests.many_rows import add_many
 
 HOUSES = ("mockcore", "capability", "evidence", "cleanroom")
@@ -129,3 +132,25 @@ def test_a_list_of_a_hundred_thousand_rows_opens_within_half_a_second(model: typ
         transaction.set_rollback(True)
     print(connection.vendor, model.__name__, took)
     assert max(took.values()) <= 500, took
+
+
+@pytest.mark.django_db
+def test_no_page_of_the_admin_offers_what_does_not_belong_to_one_that_only_shows(client: Client) -> None:
+    client.force_login(get_user_model().objects.create_superuser("operator", password="FAKE-operator"))
+    AuthorizationCounter.objects.create(company_id="company-1", last_number=1)
+    row = "/admin/capability/authorizationcounter/company-1/change/"
+    for address in ("/admin/", "/admin/mockcore/", "/admin/mockcore/task/", row):
+        page = client.get(address).content.decode()
+        assert "Log out" in page
+        for absent in ("Change password", "password_change", "Recent actions", "/history/"):
+            assert absent not in page, (address, absent)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/", "/admin/login/", "/admin/", "/admin/mockcore/task/"])
+def test_every_page_names_an_icon_that_is_there(address: str, client: Client) -> None:
+    client.force_login(get_user_model().objects.create_superuser("operator", password="FAKE-operator"))
+    page = client.get(address, follow=True).content.decode()
+    assert f'<link rel="icon" type="image/svg+xml" href="{static("cleanroom/icon.svg")}">' in page
+    assert client.get("/favicon.ico").headers["Location"] == static("cleanroom/icon.svg")
+    assert finders.find("cleanroom/icon.svg")
