@@ -19,10 +19,10 @@ class AuthorizationRecordAdmin(ReadOnlyAdmin):
         filter_by("phase", Phase),
         filter_by("code", Code),
         filter_by("operation_id", (operation.id for operation in LIVE_OPERATIONS)),
-        "allowed",
     )
     search_fields = ("company_id", "run_id", "call_id", "turn_id")
     search_help_text = "The whole id of a company, run, call or turn"
+    search_order = {"company_id": ("-company_id", "-number")}
     ordering = ("-id",)
 
 

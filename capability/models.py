@@ -60,6 +60,14 @@ class AuthorizationRecord(AppendOnlyRow):
 
     class Meta(AppendOnlyRow.Meta):
         ordering = ["company_id", "number"]
+        indexes = [  # what the operator's list is narrowed by, newest last
+            models.Index(fields=["phase", "id"], name="authorization_by_phase"),
+            models.Index(fields=["code", "id"], name="authorization_by_code"),
+            models.Index(fields=["operation_id", "id"], name="authorization_by_operation"),
+            models.Index(fields=["run_id", "id"], name="authorization_by_run"),
+            models.Index(fields=["call_id", "id"], name="authorization_by_call"),
+            models.Index(fields=["turn_id", "id"], name="authorization_by_turn"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["company_id", "number"], name="authorization_number_once_per_company"),
             models.CheckConstraint(condition=models.Q(number__gte=1), name="authorization_number_from_one"),

@@ -13,7 +13,7 @@ from mockcore.showing import ReadOnlyAdmin, filter_by
 @admin.register(ChatSession)
 class ChatSessionAdmin(ReadOnlyAdmin):
     list_display = ("identifier", "token", "state", "turn_count", "model_label", "opened_at", "retired_because")
-    list_filter = ("state", "rehearsal")
+    list_filter = (filter_by("state", ChatSession.State),)
     search_fields = ("public_id", "company_id", "run_id", "identifier", "token")
     search_help_text = "A whole id, the issue's identifier, or the room's token"
     exclude = ("snapshot", "capability")
@@ -23,10 +23,10 @@ class ChatSessionAdmin(ReadOnlyAdmin):
 @admin.register(ChatTurn)
 class ChatTurnAdmin(ReadOnlyAdmin):
     list_display = ("session", "ordinal", "state", "counts", "error_code", "submitted_at", "ended_at")
-    list_filter = (filter_by("state", Turn), ("error_code", admin.EmptyFieldListFilter), "counts")
+    list_filter = (filter_by("state", Turn),)
     list_select_related = ("session",)
-    search_fields = ("session__public_id", "session__identifier", "message_id")
-    search_help_text = "The whole id of a room or message, or the issue's identifier"
+    search_fields = ("session__public_id", "message_id")
+    search_help_text = "The whole id of a room or message"
     exclude = ("provider_turn_id",)
     ordering = ("-id",)
 
@@ -34,7 +34,6 @@ class ChatTurnAdmin(ReadOnlyAdmin):
 @admin.register(BrowserCapability)
 class BrowserCapabilityAdmin(ReadOnlyAdmin):
     list_display = ("id", "surface", "created_at", "expires_at", "revoked_at")
-    list_filter = ("surface", ("revoked_at", admin.EmptyFieldListFilter))
     exclude = ("digest",)
     ordering = ("-id",)
 

@@ -58,7 +58,12 @@ class ChatSession(models.Model):
     retired_because = models.CharField(max_length=40, blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["surface", "state", "opened_at"], name="chat_session_by_age")]
+        indexes = [
+            models.Index(fields=["surface", "state", "opened_at"], name="chat_session_by_age"),
+            models.Index(fields=["state", "id"], name="chat_session_by_state"),
+            models.Index(fields=["identifier", "id"], name="chat_session_by_identifier"),
+            models.Index(fields=["token", "id"], name="chat_session_by_token"),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=~Q(state="retired") | Q(retired_at__isnull=False), name="chat_session_retired_has_a_time"
@@ -89,6 +94,10 @@ class ChatTurn(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        indexes = [
+            models.Index(fields=["state", "id"], name="chat_turn_by_state"),
+            models.Index(fields=["message_id", "id"], name="chat_turn_by_message"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["session", "ordinal"], name="chat_turn_ordinal_is_unique"),
             models.UniqueConstraint(

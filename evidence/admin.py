@@ -10,13 +10,14 @@ from django.utils.safestring import SafeString
 
 from evidence.models import SessionEvent, SessionLog
 from evidence.prp.events import EventType
+from evidence.views.composer import CLOSED_REASON
 from mockcore.showing import ReadOnlyAdmin, filter_by
 
 
 @admin.register(SessionLog)
 class SessionLogAdmin(ReadOnlyAdmin):
     list_display = ("session_id", "run_id", "last_number", "opened_at", "closed_at", "close_code")
-    list_filter = (("closed_at", admin.EmptyFieldListFilter),)
+    list_filter = (filter_by("close_code", ("", *CLOSED_REASON)),)
     search_fields = ("session_id", "run_id")
     search_help_text = "The whole id of a session or run"
 
@@ -27,6 +28,7 @@ class SessionEventAdmin(ReadOnlyAdmin):
     list_filter = (filter_by("event_type", EventType),)
     search_fields = ("session_id",)
     search_help_text = "The whole id of a session"
+    search_order = {"session_id": ("-session_id", "-number")}
     exclude = ("body",)
     readonly_fields = ("envelope",)
 

@@ -26,6 +26,10 @@ class SessionLog(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [models.UniqueConstraint(fields=["session_id"], name="evidence_log_session_unique")]
+        indexes = [
+            models.Index(fields=["run_id", "id"], name="evidence_log_by_run"),
+            models.Index(fields=["close_code", "id"], name="evidence_log_by_end"),
+        ]
 
     def __str__(self) -> str:
         return self.session_id

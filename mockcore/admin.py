@@ -25,7 +25,17 @@ from mockcore.showing import ReadOnlyAdmin, filter_by
 
 WITHHELD_NAMES = frozenset({"contentRef", "content_ref", "sessionCheckpoint", "session_checkpoint"})
 WITHHELD = "[withheld]"
-SEARCHED = ("uid", "public_id", "company_id", "run_id", "entity_id", "key", "cause_call_id", "call_id")
+# A call is found by its authorization record, which names the revisions before and after. What is longer than an index
+# of PostgreSQL takes is not searched for.
+SEARCHED = ("uid", "public_id", "company_id", "entity_id")
+LEDGER_ORDER: dict[str, tuple[str, ...]] = {"company_id": ("-company_id", "-number")}
+SEARCH_ORDER: dict[type[django_models.Model], dict[str, tuple[str, ...]]] = {
+    models.StateRevision: LEDGER_ORDER,
+    models.AuditRecord: LEDGER_ORDER,
+    models.DecisionRecord: LEDGER_ORDER,
+    models.Change: {"company_id": ("-company_id", "-revision", "-entity", "-entity_id")},
+    models.Keyframe: {"company_id": ("-company_id", "-revision")},
+}
 
 COLUMNS: dict[type[django_models.Model], tuple[str, ...]] = {
     models.Company: ("public_id", "name", "status", "revision", "lifecycle", "clock_tick", "retired_at"),
@@ -132,12 +142,9 @@ def known_words(model: type[django_models.Model], column: str) -> tuple[str, ...
 
 
 def filters_of(model: type[django_models.Model], columns: tuple[str, ...]) -> list[Any]:
-    """Return a filter for each column of few values; none of them has to read the table."""
+    """Return a filter for each column of few words; none of them has to read the table."""
     known = {column: known_words(model, column) for column in columns}
-    flags = [
-        f.name for f in model._meta.concrete_fields if f.name in columns and isinstance(f, django_models.BooleanField)
-    ]
-    return [filter_by(column, words) for column, words in known.items() if words] + flags
+    return [filter_by(column, words) for column, words in known.items() if words]
 
 
 def searched(model: type[django_models.Model]) -> tuple[str, ...]:
@@ -145,7 +152,8 @@ def searched(model: type[django_models.Model]) -> tuple[str, ...]:
     if model is models.Company:
         return ("public_id",)
     columns = {field.attname for field in model._meta.concrete_fields}
-    return tuple(name for name in SEARCHED if name in columns)
+    key = ("key",) if model is models.IdempotencyRecord else ()
+    return (*(name for name in SEARCHED if name in columns), *key)
 
 
 def register(model: type[django_models.Model], columns: tuple[str, ...]) -> None:
@@ -154,6 +162,7 @@ def register(model: type[django_models.Model], columns: tuple[str, ...]) -> None
         "list_display": columns,
         "list_filter": filters_of(model, columns),
         "search_fields": searched(model),
+        "search_order": SEARCH_ORDER.get(model, {}),
         # Both in one direction, which the index on them can be read in.
         "ordering": ("-company_id", "-position") if issubclass(model, models.Entity) else ("-pk",),
         "list_select_related": False,

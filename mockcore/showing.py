@@ -6,14 +6,13 @@ words: a column that no filter offers is one that no index serves, and a lookup 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import or_
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.utils import get_fields_from_path
 from django.contrib.admin.views.main import ALL_VAR, PAGE_VAR, SEARCH_VAR
 from django.core.paginator import Paginator
 from django.db.models import Model, Q, QuerySet, TextField
@@ -26,6 +25,7 @@ from mockcore.refusal import Refusal
 COUNTED_ROWS = 10_000  # a list says at most this many: an exact count would read the whole table
 
 
+NOTHING = "none"  # how a filter calls an empty column
 ALWAYS_ASKED = frozenset({SEARCH_VAR, PAGE_VAR, ALL_VAR})
 
 
@@ -50,12 +50,14 @@ class WordFilter(admin.SimpleListFilter):
     words: tuple[str, ...] = ()
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(word, word) for word in self.words]
+        return [(word, word or NOTHING) for word in self.words]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         word = self.value()
         if word is not None and word not in self.words:
-            raise ListRefused(f"No row has that {self.title}. Known are: {', '.join(self.words)}.")
+            raise ListRefused(
+                f"No row has that {self.title}. Known are: {', '.join(one or NOTHING for one in self.words)}."
+            )
         return queryset if word is None else queryset.filter(**{str(self.parameter_name): word})
 
 
@@ -77,6 +79,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     paginator = BoundedPaginator
     list_per_page = 50
     sortable_by = ()
+    search_order: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # by what is found: the order its index has them in
     show_facets = admin.ShowFacets.NEVER  # a facet counts the whole table
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -90,7 +93,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """Return the list as asked. Raises `ListRefused`."""
-        declared = set(self._asked_by_filters(request))
+        declared = {str(one.parameter_name) for one in cast("list[type[WordFilter]]", self.get_list_filter(request))}
         unknown = sorted(set(request.GET) - declared - ALWAYS_ASKED)
         if unknown:
             offered = ", ".join(sorted(declared)) or "none"
@@ -98,18 +101,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         try:
             return super().get_changelist_instance(request)
         except IncorrectLookupParameters as error:
-            raise ListRefused("This list has no such page, or a filter of it takes no such value.") from error
-
-    def _asked_by_filters(self, request: HttpRequest) -> Iterator[str]:
-        """Yield the parameters that belong to the declared filters."""
-        for declared in self.get_list_filter(request):
-            if isinstance(declared, type) and issubclass(declared, admin.SimpleListFilter):
-                yield str(declared.parameter_name)
-                continue
-            path, kind = declared if isinstance(declared, tuple) else (declared, admin.FieldListFilter.create)
-            field = get_fields_from_path(self.model, str(path))[-1]
-            found = cast(Any, kind)(field, request, {}, self.model, self, field_path=path)
-            yield from cast("list[str]", found.expected_parameters())
+            raise ListRefused("This list has no such page.") from error
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
@@ -118,12 +110,20 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Keep the rows in which one of `search_fields` is exactly what was typed."""
-        term = search_term.strip().replace("\0", "")
-        fields = self.get_search_fields(request)
+        """Keep the rows in which one of `search_fields` is exactly what was typed, newest first.
+
+        Each column is asked by itself whether it holds that: so the list is read by the one index that finds it, in the
+        order of that index, and never sorted.
+        """
+        term, fields = search_term.strip(), self.get_search_fields(request)
         if not term or not fields:
             return queryset, False
-        return queryset.filter(reduce(or_, (Q(**{name: term}) for name in fields))), False
+        holding = [name for name in fields if queryset.filter(**{name: term}).exists()]
+        if not holding:
+            return queryset.none(), False
+        found = queryset.filter(reduce(or_, (Q(**{name: term}) for name in holding)))
+        order = self.search_order.get(holding[0]) if len(holding) == 1 else None
+        return (found.order_by(*order) if order else found), False
 
     def _unseen(self) -> list[str]:
         texts = (field.name for field in self.model._meta.concrete_fields if isinstance(field, TextField))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import CheckConstraint, Index, Q
 
-from mockcore.models.base import CanonicalJSON, Entity, one_of
+from mockcore.models.base import CanonicalJSON, Entity, listed_by, one_of
 from mockcore.vocabulary import ApprovalStatus
 
 
@@ -38,7 +38,11 @@ class Approval(Entity):
                 name="approval_decided_once",
             ),
         ]
-        indexes = [Index(fields=["company", "status"], name="approval_by_status")]
+        indexes = [
+            *Entity.Meta.indexes,
+            *listed_by("status"),
+            Index(fields=["company", "status"], name="approval_by_status"),
+        ]
 
 
 class ApprovalComment(Entity):

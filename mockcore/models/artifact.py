@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import CheckConstraint, Q
 
-from mockcore.models.base import CanonicalJSON, Entity, one_of
+from mockcore.models.base import CanonicalJSON, Entity, listed_by, one_of
 from mockcore.vocabulary import WorkProductType
 
 
@@ -45,3 +45,4 @@ class WorkProduct(Entity):
 
     class Meta(Entity.Meta):
         constraints = [*Entity.Meta.constraints, one_of("type", WorkProductType)]
+        indexes = [*Entity.Meta.indexes, *listed_by("type")]

@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db import models
-from django.db.models import CheckConstraint, F, Q, UniqueConstraint, Value
+from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint, Value
 from django.db.models.functions import Concat
 
 from mockcore.text import canonical, iso
@@ -64,6 +64,11 @@ def public_part(uid: str | None) -> str | None:
 def one_of(field: str, values: type[StrEnum]) -> CheckConstraint:
     """Return the named constraint that a column holds one of an enum's values."""
     return CheckConstraint(condition=Q(**{f"{field}__in": [str(v) for v in values]}), name=f"%(class)s_{field}_known")
+
+
+def listed_by(*columns: str, newest: tuple[str, ...] = ("company", "position")) -> list[Index]:
+    """Return an index for each column by which the operator's list is narrowed, in the order in which it is shown."""
+    return [Index(fields=[column, *newest], name=f"%(class)s_on_{column}") for column in columns]
 
 
 class Row(models.Model):
@@ -152,6 +157,7 @@ class Entity(Row):
             ),
             UniqueConstraint(fields=["company", "position"], name="%(class)s_position_unique"),
         ]
+        indexes = listed_by("public_id")
 
     @property
     def ref(self) -> str:

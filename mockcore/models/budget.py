@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import CheckConstraint, Q, UniqueConstraint
 
-from mockcore.models.base import Entity, one_of
+from mockcore.models.base import Entity, listed_by, one_of
 from mockcore.vocabulary import BudgetScope
 
 
@@ -29,6 +29,7 @@ class Budget(Entity):
             UniqueConstraint(fields=["company", "scope", "scope_id"], name="budget_scope_unique"),
             CheckConstraint(condition=Q(limit_cents__gte=0, spent_cents__gte=0), name="budget_cents_not_negative"),
         ]
+        indexes = [*Entity.Meta.indexes, *listed_by("scope")]
 
     @property
     def is_exceeded(self) -> bool:

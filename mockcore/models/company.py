@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import CheckConstraint, F, Q
 
-from mockcore.models.base import CanonicalJSON, Row, one_of
+from mockcore.models.base import CanonicalJSON, Row, listed_by, one_of
 from mockcore.vocabulary import Lifecycle, Standing
 
 EPOCH_MS = 1_786_233_600_000  # 2026-08-09T00:00:00Z, the default beginning of company time (reference A 3.2)
@@ -49,6 +49,7 @@ class Company(Row):
 
     class Meta:
         verbose_name_plural = "companies"
+        indexes = listed_by("status", "lifecycle", newest=("public_id",))
         constraints = [
             CheckConstraint(condition=~Q(public_id="") & ~Q(public_id__contains="/"), name="company_id_is_one_word"),
             one_of("status", Standing),

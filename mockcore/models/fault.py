@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from mockcore.models.base import Entity, one_of
+from mockcore.models.base import Entity, listed_by, one_of
 from mockcore.vocabulary import FaultEffect, FaultOperation
 
 
@@ -22,3 +22,4 @@ class Fault(Entity):
 
     class Meta(Entity.Meta):
         constraints = [*Entity.Meta.constraints, one_of("operation", FaultOperation), one_of("effect", FaultEffect)]
+        indexes = [*Entity.Meta.indexes, *listed_by("operation", "effect")]

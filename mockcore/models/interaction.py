@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import CheckConstraint, Index, Q
 
-from mockcore.models.base import CanonicalJSON, Entity, one_of
+from mockcore.models.base import CanonicalJSON, Entity, listed_by, one_of
 from mockcore.vocabulary import Continuation, InteractionKind, InteractionStatus
 
 
@@ -44,6 +44,8 @@ class Interaction(Entity):
             ),
         ]
         indexes = [
+            *Entity.Meta.indexes,
+            *listed_by("kind", "status"),
             Index(fields=["task", "status"], name="interaction_of_task"),
             Index(fields=["company", "status"], name="interaction_by_status"),
         ]

@@ -12,7 +12,7 @@ from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
 from mockcore.appending import AppendOnlyRow
 from mockcore.masking import mask
-from mockcore.models.base import CanonicalJSON, Row, one_of
+from mockcore.models.base import CanonicalJSON, Row, listed_by, one_of
 from mockcore.port import Principal
 from mockcore.vocabulary import Decided
 
@@ -64,6 +64,7 @@ class StateRevision(LedgerRow):
             UniqueConstraint(fields=["company", "number"], name="staterevision_number_unique"),
             one_of("principal", Principal),
         ]
+        indexes = listed_by("operation", "principal", newest=("id",))
 
     def __str__(self) -> str:
         return f"revision {self.number}"
@@ -90,7 +91,10 @@ class Change(LedgerRow):
             UniqueConstraint(fields=["company", "revision", "entity", "entity_id"], name="change_once_per_revision"),
             CheckConstraint(condition=~Q(before=None, after=None), name="change_is_one"),
         ]
-        indexes = [Index(fields=["company", "entity", "entity_id", "revision"], name="change_of_entity")]
+        indexes = [
+            Index(fields=["company", "entity", "entity_id", "revision"], name="change_of_entity"),
+            *listed_by("entity", "entity_id", newest=("id",)),
+        ]
 
     def __str__(self) -> str:
         return f"{self.entity}:{self.entity_id} at {self.revision}"
@@ -115,6 +119,7 @@ class AuditRecord(LedgerRow):
             *LedgerRow.Meta.constraints,
             UniqueConstraint(fields=["company", "number"], name="auditrecord_number_unique"),
         ]
+        indexes = listed_by("entity_id", newest=("id",))
 
     @property
     def public_id(self) -> str:
@@ -143,6 +148,7 @@ class DecisionRecord(LedgerRow):
             UniqueConstraint(fields=["company", "number"], name="decisionrecord_number_unique"),
             one_of("outcome", Decided),
         ]
+        indexes = listed_by("operation", "outcome", newest=("id",))
 
     @property
     def public_id(self) -> str:
@@ -166,6 +172,7 @@ class IdempotencyRecord(LedgerRow):
             *LedgerRow.Meta.constraints,
             UniqueConstraint(fields=["company", "scope", "key"], name="idempotencyrecord_key_unique"),
         ]
+        indexes = listed_by("company", "key", newest=("id",))
 
     def __str__(self) -> str:
         return str(mask(f"{self.scope} {self.key}"))

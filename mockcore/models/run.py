@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import CheckConstraint, Q
 
-from mockcore.models.base import CanonicalJSON, Entity, one_of
+from mockcore.models.base import CanonicalJSON, Entity, listed_by, one_of
 from mockcore.vocabulary import RunStatus
 
 
@@ -42,3 +42,4 @@ class Run(Entity):
                 name="run_finished_once",
             ),
         ]
+        indexes = [*Entity.Meta.indexes, *listed_by("status")]

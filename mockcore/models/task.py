@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
 
-from mockcore.models.base import Entity, one_of
+from mockcore.models.base import Entity, listed_by, one_of
 from mockcore.vocabulary import TERMINAL, Priority, TaskStatus, WorkMode
 
 
@@ -44,6 +44,7 @@ class Task(Entity):
             ),
             CheckConstraint(condition=Q(parent=None) | ~Q(parent=F("uid")), name="task_is_not_its_own_parent"),
         ]
+        indexes = [*Entity.Meta.indexes, *listed_by("status", "priority", "work_mode")]
 
 
 class Comment(Entity):
@@ -58,7 +59,7 @@ class Comment(Entity):
     created_at = models.DateTimeField()
 
     class Meta(Entity.Meta):
-        indexes = [Index(fields=["task", "position"], name="comment_of_task")]
+        indexes = [*Entity.Meta.indexes, Index(fields=["task", "position"], name="comment_of_task")]
 
 
 class Blocker(Entity):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Index
 
-from mockcore.models.base import CanonicalJSON, Entity, one_of
+from mockcore.models.base import CanonicalJSON, Entity, listed_by, one_of
 from mockcore.vocabulary import WakeReason, WakeStatus
 
 
@@ -29,4 +29,8 @@ class Wake(Entity):
             one_of("reason", WakeReason),
             one_of("status", WakeStatus),
         ]
-        indexes = [Index(fields=["company", "status", "due_at"], name="wake_due")]
+        indexes = [
+            *Entity.Meta.indexes,
+            *listed_by("reason", "status"),
+            Index(fields=["company", "status", "due_at"], name="wake_due"),
+        ]
