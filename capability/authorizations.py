@@ -156,6 +156,12 @@ def list_authorization_records(*, company_id: str, after: int = 0, limit: int = 
     return [record.as_json() for record in records.order_by("number")[:limit]]
 
 
+def companies_with(*, number: int, limit: int) -> list[str]:
+    """Return the first `limit` companies, by id, that have a record of that number."""
+    owners = AuthorizationRecord.objects.filter(number=number).order_by("company_id")
+    return list(owners.values_list("company_id", flat=True)[:limit])
+
+
 def list_chains(*, company_id: str | None = None, named: Mapping[str, int] | None = None) -> Iterator[chain.Chain]:
     """Yield the chain of one company's records, or of every company's; what has lost its counter comes last.
 

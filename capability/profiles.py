@@ -70,7 +70,8 @@ class Profiles:
         for profile in self._by_name.values():
             if profile.scenario.id == scenario_id:
                 return profile
-        raise UnknownScenario(f"no profile with the scenario {scenario_id} is known here")
+        known = ", ".join(profile.scenario.id for profile in self._by_name.values())
+        raise UnknownScenario(f"no profile with the scenario {scenario_id} is known here; known are {known or 'none'}")
 
 
 known_profiles = Profiles()

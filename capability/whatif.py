@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from capability import standing
-from capability.authorizations import list_authorization_records, number_of
+from capability.authorizations import companies_with, list_authorization_records, number_of
 from capability.catalog import LIVE_OPERATIONS, Operation, find_operation
 from capability.catalog.descriptor import Mode
 from capability.inputs import screen
 from capability.policy import CHECKS, Code, Decision, Phase, Question, effective_claims, evaluate, findings
-from capability.profiles import Profile, known_profiles
+from capability.profiles import ENGINEER, EVERY_CLAIM, Profile, known_profiles
 from capability.redaction import MASK
 from capability.scenario import Scenario
 from mockcore import past
@@ -30,6 +30,7 @@ BEYOND = frozenset(
     {Code.INPUT_INVALID, Code.PROTECTED_DATA_DENIED, Code.OPERATION_UNAVAILABLE, Code.CONTROL_PLANE_DENIED}
 )
 OPEN = "Authority allows it; what the company then answers depends on its state."
+NAMED_COMPANIES = 10  # of those that share a record id; a sentence names no more
 MASKED = "The input held protected data, which is refused before anything else is looked at."
 
 
@@ -39,10 +40,40 @@ class UnknownRecord(Refusal):
     code = "authorization_record_unknown"
 
 
+class AmbiguousRecord(Refusal):
+    """Several companies have an authorization record of that id."""
+
+    code = "authorization_record_ambiguous"
+
+
 class NothingToExplain(Refusal):
-    """No rule was asked: the call named an operation or a run that does not exist."""
+    """No rule was asked: a fact that the rules ask for is not there."""
 
     code = "authorization_not_asked"
+
+
+class OperationNotKnown(NothingToExplain):
+    """No rule was asked: the call named an operation that does not exist."""
+
+    code = "authorization_operation_unknown"
+
+
+class RunNotKnown(NothingToExplain):
+    """No rule was asked: the call named a run that does not exist."""
+
+    code = "authorization_run_unknown"
+
+
+class UnknownRole(Refusal):
+    """No rule knows that role."""
+
+    code = "role_unknown"
+
+
+class UnknownClaim(Refusal):
+    """No operation asks for that claim."""
+
+    code = "claim_unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,11 +144,13 @@ class Explanation:
 def what_if(*, company_id: str, record_id: str, change: Change) -> WhatIf:
     """Return what the recorded decision would have been with `change`, and the first rule that changes it.
 
-    The record's own scenario need not be registered. Raises `UnknownRecord` and `NothingToExplain`.
+    The record's own scenario need not be registered. Raises `UnknownRecord`, `NothingToExplain`, `UnknownRole` and
+    `UnknownClaim`.
     """
     record = _record(company_id, record_id)
     stood = standing.of_record(record)
     asked = _question(company_id, record, stood.profile)
+    _check_names(change, held=asked.facts.actor["role"])
     other = _changed(asked, stood.profile, change)
     before, after = _rank(asked), _rank(other)
     recorded = Answer(code=Code(record["code"]), reason=record["reason"])
@@ -157,18 +190,49 @@ def grant_matrix(among: Iterable[Profile] | None = None) -> dict[str, dict[str, 
 
 
 # ---------------------------------------------------------------- from a record to a question
-def _record(company_id: str, record_id: str) -> JSON:
+def company_of(record_id: str) -> str:
+    """Return the one company that has a record of that id.
+
+    Raises `UnknownRecord` when none has one, and `AmbiguousRecord`, which names them, when several do.
+    """
+    owners = companies_with(number=_number(record_id), limit=NAMED_COMPANIES + 1)
+    if not owners:
+        raise UnknownRecord(f"no company has an authorization record {record_id}")
+    if len(owners) > 1:
+        raise AmbiguousRecord(f"{record_id} exists in several companies: {_listed(owners)}")
+    return owners[0]
+
+
+def _number(record_id: str) -> int:
     number = number_of(record_id)
-    found = list_authorization_records(company_id=company_id, after=number - 1, limit=1) if number else []
-    if not found or found[0]["id"] != record_id:
-        raise UnknownRecord(f"{company_id or 'no company'} has no authorization record {record_id}")
-    return found[0]
+    if not number:
+        raise UnknownRecord(
+            f"{record_id or 'nothing'} is no id of an authorization record, such as semantic-auth-000012"
+        )
+    return number
+
+
+def _listed(owners: list[str]) -> str:
+    named = [owner or '""' for owner in owners[:NAMED_COMPANIES]]  # the empty one has what unknown runs once left
+    return ", ".join(named) + (" and more" if len(owners) > NAMED_COMPANIES else "")
+
+
+def _record(company_id: str, record_id: str) -> JSON:
+    number = _number(record_id)
+    found = list_authorization_records(company_id=company_id, after=number - 1, limit=1)
+    if found and found[0]["id"] == record_id:
+        return found[0]
+    owners = companies_with(number=number, limit=NAMED_COMPANIES + 1)
+    elsewhere = f"; it exists in {_listed(owners)}" if owners else ""
+    raise UnknownRecord(f"{company_id or 'no company'} has no authorization record {record_id}{elsewhere}")
 
 
 def _question(company_id: str, record: JSON, profile: Profile) -> Question:
     operation = find_operation(record["operationId"])
-    if operation is None or not record["actorId"]:
-        raise NothingToExplain
+    if operation is None:
+        raise OperationNotKnown(f"no rule was asked: the catalog has no operation {record['operationId']}")
+    if not record["actorId"]:
+        raise RunNotKnown(f"no rule was asked: there was no run {record['runId']}")
     return Question(
         operation=operation,
         facts=facts_at(company_id=company_id, run_id=record["runId"], revision=record["beforeRevision"]),
@@ -185,6 +249,17 @@ def _was_repeated(record: JSON) -> bool:
     result = record["result"]
     answered_again = isinstance(result, dict) and result.get("disposition") == "duplicate"
     return answered_again or record["controlPlaneCode"] == "idempotency_conflict"
+
+
+def _check_names(change: Change, *, held: str) -> None:
+    """Refuse a role or claim that nothing knows: it would be answered, but not as the one that was meant."""
+    roles = {ENGINEER, held, *(role for operation in LIVE_OPERATIONS for role in operation.roles)}
+    roles |= {profile.role for profile in known_profiles.all()}
+    if change.role is not None and change.role.strip().lower() not in {role.strip().lower() for role in roles}:
+        raise UnknownRole(f"no rule knows the role {change.role}; known are {', '.join(sorted(roles))}")
+    unknown = sorted((change.claims or frozenset()) - EVERY_CLAIM)
+    if unknown:
+        raise UnknownClaim(f"no operation asks for the claim {unknown[0]}; known are {', '.join(sorted(EVERY_CLAIM))}")
 
 
 def _changed(asked: Question, profile: Profile, change: Change) -> Question:

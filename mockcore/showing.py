@@ -32,7 +32,7 @@ ALWAYS_ASKED = frozenset({SEARCH_VAR, PAGE_VAR, ALL_VAR})
 class ListRefused(Refusal):
     """This list cannot be asked that."""
 
-    code = "invalid_request"
+    code = "list_refused"
 
 
 class BoundedPaginator(Paginator):

@@ -155,7 +155,7 @@ def test_a_refused_question_is_told_what_could_be_asked(three_rows: type[Model],
     assert "no filter “at__year”. Its filters are: code, operation_id, phase." in told
     told = operator.get(address, {"phase": "elsewhere"}).content.decode()
     assert "No row has that phase. Known are: exposure, invocation." in told
-    assert "invalid_request" in told
+    assert "list_refused" in told
     assert f'href="{address}"' in told
     add_many(three_rows, 60, first=3)
     assert "no such page" in operator.get(address, {"p": "9"}).content.decode()

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -13,6 +14,8 @@ from django.core.management.base import BaseCommand, CommandError
 from capability import whatif
 from capability.catalog.descriptor import Mode
 from capability.profiles import known_profiles
+from capability.scenario import Scenario
+from capability.scenario_json import read_scenario, read_scenario_file
 from capability.whatif import Change, Explanation, WhatIf
 from mockcore.refusal import Refusal
 
@@ -26,16 +29,17 @@ INFERRED = (
 class Command(BaseCommand):
     help = (
         "Explain an authorization record rule by rule; with --role, --mode, --claims or --scenario say what it would "
-        "have been; with --matrix print what every profile is allowed."
+        "have been; with --matrix print what every profile is allowed. Ids of records and companies stand in the admin "
+        "under Authorization records, and with each refusal in the chat's evidence."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("record", nargs="?", help="such as semantic-auth-000012")
-        parser.add_argument("--company", default="", help="whose record it is")
-        parser.add_argument("--role", help="what if the agent had this role")
+        parser.add_argument("record", nargs="?", help="the record's id, such as semantic-auth-000012")
+        parser.add_argument("--company", help="whose record it is; needed where several companies have that id")
+        parser.add_argument("--role", help="what if the agent had this role, such as board")
         parser.add_argument("--mode", choices=[mode.value for mode in Mode], help="what if the task had this mode")
         parser.add_argument("--claims", help="what if these claims were in effect: a list with commas, or none")
-        parser.add_argument("--scenario", help="what if the session had this scenario")
+        parser.add_argument("--scenario", help="what if the session had this scenario: a known id, JSON, or @FILE")
         parser.add_argument("--matrix", action="store_true", help="print every operation against every profile")
         parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -54,8 +58,9 @@ class Command(BaseCommand):
 
 
 def _told(options: dict[str, Any]) -> Explanation | WhatIf:
-    where = {"company_id": options["company"], "record_id": options["record"]}
     change = _change(options)
+    company_id = whatif.company_of(options["record"]) if options["company"] is None else options["company"]
+    where = {"company_id": company_id, "record_id": options["record"]}
     return whatif.explain(**where) if change == Change() else whatif.what_if(**where, change=change)
 
 
@@ -65,8 +70,15 @@ def _change(options: dict[str, Any]) -> Change:
         role=options["role"],
         mode=None if options["mode"] is None else Mode(options["mode"]),
         claims=None if claims is None else frozenset(filter(None, map(str.strip, claims.split(",")))),
-        scenario=None if options["scenario"] is None else known_profiles.of_scenario(options["scenario"]).scenario,
+        scenario=None if options["scenario"] is None else _scenario(options["scenario"]),
     )
+
+
+def _scenario(given: str) -> Scenario:
+    """Return the scenario that is named, written out, or in a file."""
+    if given.startswith("@"):
+        return read_scenario_file(Path(given[1:]))
+    return read_scenario(given) if given.lstrip().startswith("{") else known_profiles.of_scenario(given).scenario
 
 
 def _matrix() -> dict[str, dict[str, str]]:
