@@ -46,6 +46,9 @@ def test_every_promise_says_what_and_where_from() -> None:
         ({"case_files": frozenset({"c/x.jsonl", "d/y.jsonl"})}, "d/y.jsonl: a file of cases that no promise names"),
         ({"cases": {"a": ("c/x.jsonl", "c/y.jsonl")}}, "c/y.jsonl: a promise names it, and there is no such file"),
         ({"cases": {"a": ("c/",)}}, None),
+        ({"repeated": ("a: twice in CASES",)}, "a: twice in CASES"),
+        ({"unproved": {"t::one": "@pytest.mark.skip"}}, "a: t::one proves nothing (@pytest.mark.skip)"),
+        ({"unproved": {"t::other": "@pytest.mark.skip"}}, None),
     ],
 )
 def test_an_orphan_on_either_side_is_named(changed: dict, says: str | None) -> None:
@@ -119,3 +122,78 @@ def test_tests_that_cannot_be_read_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "tests" / "requirements.py").write_text("REQUIREMENTS = {}\n")
     with pytest.raises(UnreadableTests, match="holds no REQUIREMENTS"):
         read_promises(tmp_path)
+
+
+PROJECT_OF_ONE = {
+    "tests/requirements.py": 'REQUIREMENTS: dict = {{"a": ("A.", "s"){again}}}\n',
+    "tests/test_one.py": 'import pytest\n{before}\n@pytest.mark.requirement("a")\n{mark}\n'
+    "def test_one():\n    {body}\n",
+}
+
+
+def project_of_one(path: Path, **parts: str) -> traceability.Promises:
+    """Write a project with one promise and its one test, and read it."""
+    for name, text in PROJECT_OF_ONE.items():
+        (path / name).parent.mkdir(exist_ok=True)
+        (path / name).write_text(text.format(**{"again": "", "before": "", "mark": "", "body": "assert 1", **parts}))
+    return read_promises(path)
+
+
+def told(promises: traceability.Promises) -> list[str]:
+    return [line for line in promises.orphans() if line.startswith("a:")]
+
+
+@pytest.mark.requirement("traceability.orphans")
+def test_a_promise_that_stands_twice_in_the_list_is_named(tmp_path: Path) -> None:
+    assert told(project_of_one(tmp_path)) == []
+    assert told(project_of_one(tmp_path, again=', "a": ("B.", "s")')) == ["a: twice in REQUIREMENTS"]
+
+
+@pytest.mark.requirement("traceability.orphans")
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"mark": "@pytest.mark.skip"},
+        {"mark": "@pytest.mark.skip(reason='later')"},
+        {"mark": "@pytest.mark.skipif(True, reason='later')"},
+        {"mark": "@pytest.mark.skipif('True', reason='later')"},
+        {"mark": "@pytest.mark.skipif(condition=1, reason='later')"},
+        {"mark": "@pytest.mark.xfail"},
+        {"mark": "@pytest.mark.xfail(reason='later', strict=True)"},
+        {"mark": "@pytest.mark.xfail(raises=ValueError)"},
+        {"mark": "@unittest.skip('later')"},
+        {"before": "later = pytest.mark.skip(reason='later')", "mark": "@later"},
+        {"before": "pytestmark = [pytest.mark.django_db, pytest.mark.skip]"},
+        {"before": "pytestmark = pytest.mark.xfail"},
+        {"before": "pytest.skip('later', allow_module_level=True)"},
+        {"body": "pytest.skip('later')"},
+        {"body": "pytest.xfail('later')"},
+    ],
+    ids=str,
+)
+def test_a_proof_that_never_runs_or_may_fail_is_named(tmp_path: Path, parts: dict[str, str]) -> None:
+    [line] = told(project_of_one(tmp_path, **parts))
+    assert line.startswith("a: tests/test_one.py::test_one proves nothing (")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"mark": "@pytest.mark.skipif(sys.platform == 'win32', reason='no sockets')"},
+        {"mark": "@pytest.mark.skipif(False, reason='never')"},
+        {"mark": "@pytest.mark.skipif(\"sys.platform == 'win32'\", reason='no sockets')"},
+        {"before": "unused = pytest.mark.skip"},
+        {"body": "if 0: pytest.skip('on some machines')"},
+    ],
+    ids=str,
+)
+def test_a_condition_that_the_machine_answers_is_no_objection(tmp_path: Path, parts: dict[str, str]) -> None:
+    assert told(project_of_one(tmp_path, **parts)) == []
+
+
+@pytest.mark.requirement("traceability.orphans")
+def test_the_command_fails_by_them_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    promises = project_of_one(tmp_path, again=', "a": ("B.", "s")', mark="@pytest.mark.skip")
+    monkeypatch.setattr(traceability, "read_promises", lambda: promises)
+    with pytest.raises(CommandError, match=r"a: twice in REQUIREMENTS\na: .* proves nothing \(@pytest\.mark\.skip\)"):
+        call_command("check_capability_contract")

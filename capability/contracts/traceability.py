@@ -9,13 +9,15 @@ Tests carry the marker `requirement`. There is no orphan on either side: `Promis
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from capability.catalog import LIVE_OPERATIONS
 from capability.contracts.files import DIRECTORY
+from capability.contracts.unproved import never_run
 from mockcore.refusal import Refusal
 from mockcore.text import canonical
 
@@ -41,6 +43,8 @@ class Promises:
     proofs: Mapping[str, tuple[str, ...]]  # by id: `tests/…/test_x.py::test_name`
     case_files: frozenset[str]
     catalog: tuple[str, ...]
+    repeated: tuple[str, ...] = ()  # ids that a list holds twice: the second hides the first
+    unproved: Mapping[str, str] = field(default_factory=dict)  # by proof: what keeps it from proving anything
 
     def as_text(self) -> str:
         """Return the file's content: one canonical line, promises by id."""
@@ -71,7 +75,16 @@ class Promises:
             *(f"{one}: a promise names it, the catalog does not" for one in sorted(named_operations - {*self.catalog})),
             *(f"{one}: a file of cases that no promise names" for one in _outside(self.case_files, named_cases)),
             *(f"{one}: a promise names it, and there is no such file" for one in self._absent(named_cases)),
+            *self.repeated,
+            *(
+                f"{id}: {one} proves nothing ({self.unproved[one]})"
+                for id, one in self._claimed()
+                if one in self.unproved
+            ),
         ]
+
+    def _claimed(self) -> list[tuple[str, str]]:
+        return [(id, one) for id in sorted(self.proofs) for one in self.proofs[id]]
 
     def _absent(self, named: Iterable[str]) -> list[str]:
         return sorted(one for one in named if not any(path == one or path.startswith(one) for path in self.case_files))
@@ -91,7 +104,7 @@ def _all(named: Mapping[str, Iterable[str]]) -> set[str]:
 def read_promises(project: Path = PROJECT) -> Promises:
     """Read the list, the markers and the files of cases below `tests/`. Raises `UnreadableTests`."""
     tests = project / "tests"
-    lists = _literals(tests / "requirements.py")
+    lists, repeated = _literals(tests / "requirements.py")
     return Promises(
         requirements=lists["REQUIREMENTS"],
         operations=lists.get("OPERATIONS", {}),
@@ -99,26 +112,53 @@ def read_promises(project: Path = PROJECT) -> Promises:
         proofs=_proofs(project),
         case_files=frozenset(path.relative_to(project).as_posix() for path in tests.rglob("*.jsonl")),
         catalog=tuple(operation.id for operation in LIVE_OPERATIONS),
+        repeated=repeated,
+        unproved=_unproved(project),
     )
 
 
-def _literals(path: Path) -> dict[str, Any]:
-    """Return the module's constants that are plain literals."""
+def _literals(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the module's constants that are plain literals, and a sentence for each key that one of them repeats."""
     found: dict[str, Any] = {}
+    repeated: list[str] = []
     for node in _parsed(path).body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
             found[node.target.id] = ast.literal_eval(node.value)
+            repeated += [f"{key}: twice in {node.target.id}" for key in _repeated_keys(node.value)]
     if "REQUIREMENTS" not in found:
         raise UnreadableTests(f"{path.name} holds no REQUIREMENTS")
+    return found, tuple(repeated)
+
+
+def _repeated_keys(value: ast.expr) -> list[str]:
+    keys = [ast.literal_eval(key) for key in value.keys if key is not None] if isinstance(value, ast.Dict) else []
+    return sorted(str(key) for key, times in Counter(keys).items() if times > 1)
+
+
+def _unproved(project: Path) -> dict[str, str]:
+    """Return, by proof as `_proofs` names it, what keeps it from proving anything."""
+    found: dict[str, str] = {}
+    for where, module in _modules(project):
+        never = never_run(module)
+        tests = {test for _, test in marked(module)}
+        found |= {_proof(where, test): never.get(test) or never[""] for test in tests if never.keys() & {test, ""}}
     return found
+
+
+def _modules(project: Path) -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted((project / "tests").rglob("test_*.py")):
+        yield path.relative_to(project).as_posix(), _parsed(path)
+
+
+def _proof(where: str, test: str) -> str:
+    return f"{where}::{test}" if test else where
 
 
 def _proofs(project: Path) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
-    for path in sorted((project / "tests").rglob("test_*.py")):
-        where = path.relative_to(project).as_posix()
-        for id, test in marked(_parsed(path)):
-            found.setdefault(id, []).append(f"{where}::{test}" if test else where)
+    for where, module in _modules(project):
+        for id, test in marked(module):
+            found.setdefault(id, []).append(_proof(where, test))
     return {id: tuple(dict.fromkeys(tests)) for id, tests in found.items()}
 
 
