@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
+
+import pytest
+from django.core.management import get_commands, load_command_class
 
 from capability.http.errors import STATUS
 from cleanroom.api_urls import urlpatterns
@@ -11,6 +15,7 @@ from cleanroom.api_urls import urlpatterns
 PROJECT = Path(__file__).resolve().parents[1]
 ARCHITECTURE = (PROJECT / "ARCHITECTURE.md").read_text()
 README = (PROJECT / "README.md").read_text()
+COMMANDS = sorted(path.stem for path in PROJECT.glob("*/management/commands/[a-z]*.py"))
 
 
 def test_every_route_is_described() -> None:
@@ -26,8 +31,16 @@ def test_every_error_code_is_in_the_table_with_its_status() -> None:
 
 def test_every_command_is_mentioned() -> None:
     text = README + ARCHITECTURE
-    commands = [path.stem for path in PROJECT.glob("*/management/commands/*.py") if not path.stem.startswith("_")]
-    assert [command for command in commands if f"manage.py {command}" not in text] == []
+    assert [command for command in COMMANDS if f"manage.py {command}" not in text] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_every_command_ends_with_an_example_that_it_takes(name: str) -> None:
+    command = load_command_class(get_commands()[name], name)
+    parser = command.create_parser("manage.py", name)
+    program, asked, *given = shlex.split(str(parser.epilog).removeprefix("Example: "))
+    assert (program, asked) == ("manage.py", name)
+    assert parser.parse_args(given)
 
 
 def test_every_make_target_a_person_needs_is_in_the_readme() -> None:

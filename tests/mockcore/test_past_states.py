@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from cleanroom.bench.histories import long_history
-from mockcore import copies, history, keyframes, models, snapshot, tenants, world
+from mockcore import askable, copies, history, keyframes, models, snapshot, tenants, world
 from mockcore.commands import CommentOnApproval, ReportProgress, RequestApproval, SetDependencies, WriteDocument
 from mockcore.plane import CompanyMissing, MockControlPlane
 from mockcore.snapshot import LISTS
@@ -251,6 +251,27 @@ def test_the_blame_command_prints_the_whole_cause(desk: Desk, capsys: pytest.Cap
     assert capsys.readouterr().out.strip() == "null"
     with pytest.raises(CommandError, match="entity_missing"):
         call_command("blame", desk.company_id, "task:x", "title")
+
+
+@pytest.mark.requirement("company.blame.command")
+def test_blame_lists_what_it_could_be_asked_when_a_name_is_not_known(desk: Desk, monkeypatch) -> None:
+    desk.do(ReportProgress(body="Begun"))
+    task = f"task:{desk.task_id}"
+    for company, entity, name, says in (
+        ("nobody", task, "title", f"Companies: {desk.company_id}"),
+        (desk.company_id, "tusk:x", "title", "Kinds: actor, approval"),
+        (desk.company_id, "task:x", "title", f"Newest of that kind: .*{task}"),
+        (desk.company_id, "company:x", "name", f"Of a company: company:{desk.company_id}."),
+        (desk.company_id, task, "titel", "Fields: id, companyId, identifier, title"),
+        (desk.company_id, f"company:{desk.company_id}", "title", "Fields: id, name"),
+        (desk.company_id, "fault:x", "code", "Newest of that kind: none."),
+    ):
+        with pytest.raises(CommandError, match=says):
+            call_command("blame", company, entity, name)
+    monkeypatch.setattr(askable, "NAMED", 1)
+    desk.do(ReportProgress(body="Half way"))
+    with pytest.raises(CommandError, match="comment:comment-0002 and more"):
+        call_command("blame", desk.company_id, "comment:x", "body")
 
 
 @pytest.mark.requirement("company.blame.command")

@@ -16,6 +16,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.epilog = "Example: manage.py check_capability_contract --write"
         parser.add_argument("--write", action="store_true", help="write the file instead of comparing it")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ def _stored(path: Path) -> str | None:
 class Command(BaseCommand):
     help = "Fail when capability/generated differs from the catalog, or when this house holds what it must not."
     requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.epilog = "Example: manage.py check_semantic_contracts"
 
     def handle(self, *args: Any, **options: Any) -> None:
         fresh = files.render()

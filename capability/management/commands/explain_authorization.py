@@ -34,6 +34,10 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.epilog = (
+            "Example: manage.py explain_authorization semantic-auth-000012 --company company-cleanroom-4f9a2c61 "
+            "--claims workspace:control"
+        )
         parser.add_argument("record", nargs="?", help="the record's id, such as semantic-auth-000012")
         parser.add_argument("--company", help="whose record it is; needed where several companies have that id")
         parser.add_argument("--role", help="what if the agent had this role, such as board")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -12,6 +13,9 @@ from capability.contracts import files
 class Command(BaseCommand):
     help = "Write capability/generated from the catalog: tool contracts, tool facts and the page of operations."
     requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.epilog = "Example: manage.py generate_semantic_contracts"
 
     def handle(self, *args: Any, **options: Any) -> None:
         files.DIRECTORY.mkdir(exist_ok=True)

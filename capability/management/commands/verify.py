@@ -69,6 +69,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.epilog = "Example: manage.py verify --only types"
         parser.add_argument("--soak", action="store_true", help="run what takes longer than CI may")
         parser.add_argument("--only", help="run the steps whose name contains this")
 

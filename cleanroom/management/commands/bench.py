@@ -68,6 +68,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.epilog = "Example: manage.py bench --rounds 5"
         parser.add_argument("--rounds", type=int, default=15, help=f"rounds of each, at most {MAX_ROUNDS}")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--strict", action="store_true", help="exit 1 when a bar does not hold")

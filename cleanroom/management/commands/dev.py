@@ -42,6 +42,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.epilog = "Example: manage.py dev --rehearsal --migrate"
         parser.add_argument("--host", default=settings.HOST)
         parser.add_argument("--port", type=int, default=settings.PORT, help="0 takes a free one")
         parser.add_argument("--rehearsal", action="store_true", help="put the rehearsal model behind Codex")

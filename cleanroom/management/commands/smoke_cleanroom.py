@@ -21,6 +21,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.epilog = "Example: manage.py smoke_cleanroom --json"
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--url", default="", help="a server that runs already; else one is started and removed")
 

@@ -16,7 +16,11 @@ class Command(BaseCommand):
     help = "Prove the hash chains of every ledger; name the first bad row of each table and exit 1 if there is one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--company", help="the ledgers of this company and its sessions only")
+        parser.epilog = "Example: manage.py verify_ledger --company company-cleanroom-4f9a2c61"
+        parser.add_argument(
+            "--company",
+            help="only this company and its sessions: an id of the admin's list of Companies",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         walked, rows, older, flaws = 0, 0, 0, 0

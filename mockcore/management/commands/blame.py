@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from mockcore import history
+from mockcore import askable, history
 from mockcore.history import Revision
 from mockcore.refusal import Refusal
 
@@ -20,11 +20,15 @@ INHERITED = (
 
 
 class Command(BaseCommand):
-    help = "Name the revision, operation, call, turn, authorization record and message that last wrote a field."
+    help = (
+        "Name the revision, operation, call, turn, authorization record and message that last wrote a field. Ids of "
+        "companies and entities stand in the admin, and an unknown one is answered with those that are there."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("company", help="the company's id")
-        parser.add_argument("entity", help="kind:id, such as task:task-0001")
+        parser.epilog = "Example: manage.py blame company-cleanroom-4f9a2c61 task:task-cleanroom-4f9a2c61 status"
+        parser.add_argument("company", help="the company's id: the admin's list of Companies, or of Chat sessions")
+        parser.add_argument("entity", help="kind:id: the admin's list of that kind, such as Tasks, or of Changes")
         parser.add_argument("field", help="a field of the entity's JSON, such as status, or a path into it")
         parser.add_argument("--revision", type=int, help="as of this revision")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -38,7 +42,8 @@ class Command(BaseCommand):
                 revision=options["revision"],
             )
         except Refusal as no:
-            raise CommandError(f"{no.code}: {no.message}") from no
+            could = askable.sentence(company_id=options["company"], ref=options["entity"])
+            raise CommandError(f"{no.code}: {no.message}\n{could}") from no
         if options["json"]:
             self.stdout.write(json.dumps(facts(found) if found else None, indent=2))
             return
