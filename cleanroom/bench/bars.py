@@ -19,6 +19,7 @@ MEMORY_MIB = 150.0
 SEEN_FEW_MS, SEEN_MANY_MS = 3.0, 10.0
 REBUILD_MS = 50.0
 REBUILD_RATIO = 1.5  # late against early: what does not grow stays at 1, and a busy machine is not blamed for 1.2
+COPY_RATIO = 1.5  # a byte of a state ten times as large may take this much longer, if time grows with its bytes
 DISPATCH_RATIO = 2.0  # of the same four rows written by the ORM: the boundary may cost as much again as it writes
 DECISION_US = 50.0
 REDACT_1K_US = 100.0
@@ -143,6 +144,14 @@ def history_bar(*, name: str, early_ms: Sequence[float], late_ms: Sequence[float
     early, late = statistics.median(early_ms), statistics.median(late_ms)
     limits = (Limit(name="late to early", value=late / early, at_most=REBUILD_RATIO, unit="x"),)
     return Bar(name=name, rounds=len(late_ms), limits=limits, facts={"at 100": early, "at 10,000": late})
+
+
+def copy_bar(*, name: str, small_ns: Sequence[float], large_ns: Sequence[float], sizes: tuple[int, int]) -> Bar:
+    """Judge what a byte of a state costs: as much in a large one as in a small one. `sizes` are those of the states."""
+    small, large = statistics.median(small_ns), statistics.median(large_ns)
+    limits = (Limit(name="a byte, large to small", value=large / small, at_most=COPY_RATIO, unit="x"),)
+    facts = {f"{size:,} bytes": one * size / 1_000_000 for size, one in zip(sizes, (small, large), strict=True)}
+    return Bar(name=name, rounds=len(large_ns), limits=limits, facts=facts)
 
 
 def dispatch_bar(*, dispatch_ms: Sequence[float], bare_ms: Sequence[float]) -> Bar:

@@ -49,20 +49,21 @@ def measure_rebuilds(*, revisions: int, rounds: int) -> Rebuilds:
             (revisions, times.late_open, times.late_diff, times.late_fork),
         ):
             a, b = (chance.randrange(newest - 60, newest + 1) for _ in range(2))
-            opened.append(_timed(lambda a=a: canonical(history.world_at(company_id=company_id, revision=a))))  # type: ignore[misc]
-            compared.append(_timed(lambda a=a, b=b: history.diff(company_id=company_id, a=a, b=b).as_json()))  # type: ignore[misc]
-            forked.append(_timed(lambda a=a: copies.fork(company_id=company_id, revision=a)))  # type: ignore[misc]
+            opened.append(timed(lambda a=a: canonical(history.world_at(company_id=company_id, revision=a))))  # type: ignore[misc]
+            compared.append(timed(lambda a=a, b=b: history.diff(company_id=company_id, a=a, b=b).as_json()))  # type: ignore[misc]
+            forked.append(timed(lambda a=a: copies.fork(company_id=company_id, revision=a)))  # type: ignore[misc]
     return times
 
 
-def _timed(work: Callable[[], object]) -> float:
+def timed(work: Callable[[], object]) -> float:
+    """Return the milliseconds that it takes."""
     started = time.perf_counter()
     work()
     return (time.perf_counter() - started) * 1000
 
 
-def long_history(*, revisions: int) -> str:
-    """Make a company with a state of 250 KB and so many revisions of its task; returns its id."""
+def long_history(*, revisions: int, comments: int = COMMENTS, comment_bytes: int = STATE_BYTES // COMMENTS) -> str:
+    """Make a company with so many comments, of 250 KB in all, and revisions of its task; returns its id."""
     room = blank_room()
     with transaction.atomic():
         company = models.Company.objects.get(pk=room.company_id)
@@ -71,15 +72,15 @@ def long_history(*, revisions: int) -> str:
             work = UnitOfWork(company=company)
             work.keep(task)
             if company.revision == 1:
-                _say_much(work, task)
+                _say_much(work, task, comments, comment_bytes)
             task.title = f"Clean-room chat, as of {company.revision + 1}"
             _commit(work, task)
     return room.company_id
 
 
-def _say_much(work: UnitOfWork, task: models.Task) -> None:
-    body = "x" * (STATE_BYTES // COMMENTS)
-    for _ in range(COMMENTS):
+def _say_much(work: UnitOfWork, task: models.Task, comments: int, comment_bytes: int) -> None:
+    body = "x" * comment_bytes
+    for _ in range(comments):
         work.add(models.Comment(public_id=work.next_id("comment"), task=task, body=body, created_at=work.now))
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import json
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -257,6 +260,40 @@ def test_a_chain_is_read_in_one_statement_however_long_it_is() -> None:
         return len(queries)
 
     assert statements(worked(calls=2)) == statements(worked(calls=20))
+
+
+def chained(company_id: str, count: int) -> None:
+    """Store a whole chain of authorization records, each with an input of about half a kilobyte."""
+    texts = {"input_json": json.dumps({"body": "x" * 500}), "reason": "", "effective_claims_json": "[]"}
+    facts = {"phase": "invocation", "code": "allowed", "allowed": True, "before_revision": 1, "after_revision": 1}
+    running, rows = chain.genesis(table="authorization records", owner=company_id), []
+    for number in range(1, count + 1):
+        row = AuthorizationRecord(company_id=company_id, number=number, operation_id="list_agents", **facts, **texts)
+        row.hash = running = chain.link(running, chain.content_of(row, owner="company_id"))
+        rows.append(row)
+    AuthorizationRecord.objects.bulk_create(rows, batch_size=1_000)
+    AuthorizationCounter.objects.create(company_id=company_id, last_number=count, head=running)
+
+
+def peak_bytes(work: Callable[[], Any]) -> int:
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.requirement("ledger.command")
+@pytest.mark.django_db
+def test_a_chain_of_ten_times_as_many_rows_is_proved_in_the_same_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    peaks = []
+    for company_id, count in (("short", 2_000), ("long", 20_000)):
+        chained(company_id, count)
+        call_command("verify_ledger", "--company", company_id)  # once before: what is made only once is not counted
+        peaks.append(peak_bytes(functools.partial(call_command, "verify_ledger", "--company", company_id)))
+        assert f"OK: {count:,} rows in 1 chains." in capsys.readouterr().out
+    assert peaks[1] < 1.5 * peaks[0], peaks
 
 
 # ---------------------------------------------------------------- what was there before

@@ -22,6 +22,7 @@ from cleanroom.bench.bars import (
     Bar,
     as_table,
     call_bar,
+    copy_bar,
     decision_bar,
     dispatch_bar,
     follower_bar,
@@ -35,6 +36,7 @@ from cleanroom.bench.bars import (
     turn_bar,
 )
 from cleanroom.bench.boundary import BoundaryTimes, measure_boundary
+from cleanroom.bench.copying import measure_copies
 from cleanroom.bench.followers import measure_followers
 from cleanroom.bench.histories import measure_rebuilds
 from cleanroom.bench.page import PageTimes, chromium, measure_page
@@ -54,12 +56,16 @@ REBUILDS = 40
 EVENTS = 200
 NOWHERE = {"CAPABILITY_MODEL_URL": "http://127.0.0.1:9/v1", "CAPABILITY_MODEL": MODEL_NAME}  # nobody will ask it
 
+
+COPIES = 12
+
 # What is timed in a process with a fresh database of its own, so that this one's is not written to.
 PARTS: dict[str, Callable[[int], Any]] = {
     "calls": lambda count: measure_calls(calls=count),
     "boundary": lambda count: asdict(measure_boundary(rounds=count)),
     "followers": lambda count: measure_followers(events=count).as_json(),
     "rebuilds": lambda count: measure_rebuilds(revisions=REVISIONS, rounds=count).as_json(),
+    "copies": lambda count: measure_copies(rounds=count).as_json(),
 }
 
 
@@ -109,6 +115,9 @@ async def bench(*, rounds: int) -> list[Bar]:
         rebuilds = await asyncio.to_thread(in_a_child, var, "rebuilds", REBUILDS)
         seen = await asyncio.to_thread(in_a_child, var, "followers", EVENTS)
         standing = await measure_standing(var / "standing", environment=NOWHERE)
+
+        copied = await asyncio.to_thread(in_a_child, var, "copies", COPIES)
+    sizes = (copied["small_bytes"], copied["large_bytes"])
     return [
         open_bar(ours_ms=times.ours_open, raw_ms=times.raw_open),
         turn_bar(ours_ms=times.ours_turn, raw_ms=times.raw_turn),
@@ -127,6 +136,8 @@ async def bench(*, rounds: int) -> list[Bar]:
         follower_bar(few_ms=seen["few_ms"], many_ms=seen["many_ms"]),
         server_bar(start_s=standing.start_s, memory_mib=standing.memory_mib),
         script_bar(script_bytes=standing.script_bytes),
+        copy_bar(name="serialize", small_ns=copied["small_serialize"], large_ns=copied["large_serialize"], sizes=sizes),
+        copy_bar(name="restore", small_ns=copied["small_restore"], large_ns=copied["large_restore"], sizes=sizes),
         *([page_bar(first_ms=page.first, again_ms=page.again)] if page else []),
     ]
 
