@@ -49,8 +49,9 @@ STRONG = re.compile(r"(?=[^\d]*+\d)(?=.*[A-Za-z!@#$%^&*]).{4,}")
 
 def find_spoken(text: str) -> Iterator[Finding]:
     """Yield what follows `Bearer` or `Basic` when it is a credential, not the next word of a sentence."""
+    done = 0
     for match in SPOKEN.finditer(text):
-        if not at_boundary(text, match.start(), start="-"):
+        if match.end() < done or not at_boundary(text, match.start(), start="-"):
             continue
         start = match.end()
         is_secret = _is_basic if match.group(1).lower() == "basic" else _is_bearer
@@ -58,6 +59,7 @@ def find_spoken(text: str) -> Iterator[Finding]:
         secret = is_secret(text[start:end].rstrip(".-"))
         if secret and end - start >= SPOKEN_CHARS:
             end = CREDENTIAL.match(text, start).end()  # type: ignore[union-attr]
+        done = end if secret else done
         stripped = start + len(text[start:end].rstrip(".-"))
         yield Finding(start, stripped, secret, end == len(text))
 

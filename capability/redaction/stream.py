@@ -18,6 +18,7 @@ from capability.redaction.texts import MASK, splice
 CONTEXT_CHARS = 512  # of text already sent, to know what stands before a value
 HELD_MAX_CHARS = 8192  # a longer undecided tail is masked, and dropped up to where it can end
 BLOCK_END_CHARS = 128  # an end line is never longer
+HELD_PER_NEW_CHAR = 128  # a held tail is looked at again once this share of it is new: a long one costs no more than it
 
 STARTS = tuple(start.lower() for start in (*shapes.STARTS, "eyJ"))  # looked for in lower case: holding is harmless
 PARTIAL_STARTS = frozenset(start[:length] for start in STARTS for length in range(1, len(start)))
@@ -46,14 +47,17 @@ class StreamRedactor:
     def __init__(self) -> None:
         self._sent = ""  # the end of what has left, as it was written
         self._held = ""
+        self._new_chars = 0  # of what is held, since it was last looked at
         self._dropping: re.Pattern[str] | None = None  # set while the rest of an over-long secret is thrown away
 
     def feed(self, chunk: str) -> str:
         """Take the next piece; return the masked text that is safe to show by now, which may be empty."""
         self._held += chunk
+        self._new_chars += len(chunk)
         self._drop()
-        if self._dropping or not self._held:
+        if self._dropping or self._new_chars * HELD_PER_NEW_CHAR < len(self._held) or not self._held:
             return ""
+        self._new_chars = 0
         text = self._sent + self._held
         folded = fold(text)
         spans, hold = _decide(folded)
@@ -121,7 +125,11 @@ def undecided(text: str) -> int:
     """Return where a tail begins that more text could turn into a secret of a known shape."""
     control = CONTROL_AT_END.search(text, max(0, len(text) - CONTROL_MAX_CHARS))
     if control:  # whole, it would be folded away
-        return min(control.start(), undecided(text[: control.start()]))
+        return min(control.start(), _undecided(text[: control.start()]))
+    return _undecided(text)
+
+
+def _undecided(text: str) -> int:
     end, low = len(text), lowered(text)
     holds = [end]
     run = len(text.rstrip(BODY_CHARS))

@@ -44,17 +44,27 @@ def _redact(text: str, depth: int) -> str:
 
 def _redact_around(text: str, islands: list[Span], depth: int) -> str:
     """Mask a text that holds JSON: the JSON leaf by leaf, unless what stands around it makes all of it secret."""
-    spans = [span for span in _plain_spans(text) if not any(a <= span[0] and span[1] <= b for a, b in islands)]
-    pieces = [(start, end, MASK) for start, end in spans]
-    for start, end in islands:
-        if not any(first < end and start < last for first, last in spans):
-            pieces.append((start, end, _redact_json(text[start:end], depth + 1)))
     parts: list[str] = []
     done = 0
-    for start, end, piece in sorted(pieces):
-        parts += [text[done:start], piece]
+    for start, end, is_json in _stretches(islands, _plain_spans(text)):
+        parts += [text[done:start], _redact_json(text[start:end], depth + 1) if is_json else MASK]
         done = end
     return "".join(parts) + text[done:]
+
+
+def _stretches(islands: list[Span], spans: list[Span]) -> list[tuple[int, int, bool]]:
+    """Return what to replace, in order, and whether it is JSON to look into: an island that holds every span it meets.
+
+    A secret that begins where an island begins, or that reaches over its edge, takes all of it along.
+    """
+    found: list[tuple[int, int, bool]] = []
+    for start, is_json, end in sorted([(a, False, b) for a, b in spans] + [(a, True, b) for a, b in islands]):
+        if found and start < found[-1][1]:
+            first, last, was_json = found[-1]
+            found[-1] = first, max(last, end), was_json and end <= last
+        else:
+            found.append((start, end, is_json))
+    return found
 
 
 def mask_plain(text: str) -> str:
