@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from capability.redaction.judging import (
     JUDGED_CHARS,
-    PLACEHOLDER_STARTS,
     PLAIN,
     PRODUCT_ID,
     Finding,
@@ -84,7 +83,7 @@ def find_stated(text: str) -> Iterator[Finding]:
     def is_secret(value: Value) -> bool:
         word = text[value.start : value.end]
         strong = STRONG.fullmatch(word) is not None and not PRODUCT_ID.fullmatch(word)
-        return strong and not word.startswith(PLACEHOLDER_STARTS)
+        return strong and not value.stands_for
 
     for match in STATED.finditer(text):
         yield judge(text, match.end(), is_secret)

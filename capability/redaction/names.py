@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 NAME_MAX_CHARS = 256  # longer keys are data, and their text is still searched for credentials
+CODE_LEAST_DIGITS = 6  # of a one-time code
 
 
 class Kind(StrEnum):
@@ -20,7 +21,7 @@ class Kind(StrEnum):
     PWD = "pwd"  # noqa: S105 (a kind) the shell's working directory, or a password: its value tells
     SECRET = "secret"  # noqa: S105 (a kind) made by a machine: digits or mixed case
     TOKENS = "tokens"  # the plural, which more often counts than holds
-    HEADER = "header"  # `authorization`, `cookie`: secret as a text; our own records are objects of that name
+    HEADER = "header"  # `authorization`, `cookie`: a scheme may stand before the secret
 
 
 ABSOLUTE_PATH = re.compile(r"/[\w.@+~/ -]*")  # what a shell keeps under `PWD` and `OLDPWD`
@@ -36,6 +37,7 @@ SHELL_DIRECTORIES = (["pwd"], ["oldpwd"], ["old", "pwd"])
 PASSWORDS = ("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "storepass", "keypass")
 SECRETS = ("secret", "secrets", "token", "tokens", "apikey", "apikeys", "secretkey", "privatekey", "accesskey")
 HEADERS = words("authorization cookie cookies jwt")
+HEADER_WORDS = words("header headers value values")  # behind one: `authorizationHeader`, but not `authorizationRecords`
 CREDENTIALS = words("credential credentials creds")
 
 # `key` and `code` are ordinary words: they promise a secret only behind one of these.
@@ -62,7 +64,7 @@ ABOUT = words("""
     directory policy policies page rotation rule rules hint label title description version ref refs reference
     references scheme prefix suffix required present enabled exposed configured valid invalid read metadata field
     fields format manager provider store stdin strength env issuer audience owner window cost price rate exists
-    algorithm alg disposition detail details style color position index
+    algorithm alg disposition detail details style color position index per mode santa
 """)
 QUESTIONS = words("is has have allow allows needs requires no enable disable use uses show hide per")
 MARKERS = words("max min num number page continuation special stop bos eos pad")  # of one token
@@ -74,6 +76,13 @@ COUNTERS = MARKERS | words(
 def is_kept(kind: Kind | None, text: str) -> bool:
     """Say whether a whole text may stay below a name that promises `kind`: only a path may, under a shell's `PWD`."""
     return kind is None or (kind is Kind.PWD and ABSOLUTE_PATH.fullmatch(text) is not None)
+
+
+def is_secret_number(kind: Kind | None, number: str) -> bool:
+    """Say whether a number, as written, is what a name that promises `kind` holds. A short one more often counts."""
+    if kind in (Kind.PASSWORD, Kind.PWD):
+        return True
+    return kind in (Kind.SECRET, Kind.HEADER) and number.isdigit() and len(number) >= CODE_LEAST_DIGITS
 
 
 @lru_cache(maxsize=4096)
@@ -97,7 +106,7 @@ def _noun(parts: list[str], position: int) -> Kind | None:
     word, owner = parts[position], parts[position - 1] if position else ""
     if word in OWNERS and owner in OWNERS[word]:
         return Kind.PASSWORD if word == "pass" else Kind.SECRET
-    if word in HEADERS and position == len(parts) - 1:
+    if word in HEADERS and HEADER_WORDS.issuperset(parts[position + 1 :]):
         return Kind.HEADER
     if word.endswith(PASSWORDS):
         return Kind.PASSWORD

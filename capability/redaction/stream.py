@@ -10,7 +10,7 @@ import re
 import string
 
 from capability.redaction import shapes
-from capability.redaction.folding import Folded, fold
+from capability.redaction.folding import PARTIAL_AT_END, PARTIAL_MAX_CHARS, Folded, fold
 from capability.redaction.rules import find_fields, find_shapes, find_spans, known_secrets, merge
 from capability.redaction.shapes import Span, at_boundary, lowered
 from capability.redaction.texts import MASK, splice
@@ -25,14 +25,12 @@ PARTIAL_STARTS = frozenset(start[:length] for start in STARTS for length in rang
 # Some count inside a word too. There the first two letters are let go, or every word on `s` would wait.
 INSIDE = tuple(shape.start for shape in shapes.SHAPES if shape.inside)
 PARTIAL_INSIDE = frozenset(start[:length] for start in INSIDE for length in range(3, len(start)))
-PARTIAL_MAX_CHARS = max(map(len, PARTIAL_STARTS))
+PARTIAL_START_MAX_CHARS = max(map(len, PARTIAL_STARTS))
 BODY_CHARS = string.ascii_letters + string.digits + "_.+/=-"
 BEGIN_AT_END = re.compile(r"-{1,5} ?\Z|-{4,5} ?B[A-Z0-9 ]{0,70}-{0,5}\Z")
 BEGIN_MAX_CHARS = 90
 AUTHORITY_AT_END = re.compile(r":(?://|\\/\\/)([^\s/\"'<>`\\]*+)\Z")
 
-CONTROL_AT_END = re.compile(r"\x1b(?:\[[0-9;:?]{0,24})?\Z")
-CONTROL_MAX_CHARS = 32
 RUN_ENDS = re.compile(r"[\s\"'`<>]")
 LINE_ENDS = re.compile(r"\n")
 
@@ -123,9 +121,9 @@ def _decide(folded: Folded) -> tuple[list[Span], int]:
 
 def undecided(text: str) -> int:
     """Return where a tail begins that more text could turn into a secret of a known shape."""
-    control = CONTROL_AT_END.search(text, max(0, len(text) - CONTROL_MAX_CHARS))
-    if control:  # whole, it would be folded away
-        return min(control.start(), _undecided(text[: control.start()]))
+    partial = PARTIAL_AT_END.search(text, max(0, len(text) - PARTIAL_MAX_CHARS))
+    if partial:  # whole, it would be folded away
+        return min(partial.start(), _undecided(text[: partial.start()]))
     return _undecided(text)
 
 
@@ -134,7 +132,7 @@ def _undecided(text: str) -> int:
     holds = [end]
     run = len(text.rstrip(BODY_CHARS))
     holds += [position for start in STARTS if (position := _find_start(low, start, run)) >= 0]
-    for length in range(1, min(PARTIAL_MAX_CHARS, end) + 1):
+    for length in range(1, min(PARTIAL_START_MAX_CHARS, end) + 1):
         partial = low[end - length :]
         if partial in PARTIAL_INSIDE or (partial in PARTIAL_STARTS and at_boundary(text, end - length, start="-")):
             holds.append(end - length)
