@@ -10,8 +10,10 @@ import string
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from capability.redaction.commands import flag_value
+from capability.redaction.enclosed import find_below, find_container, find_element
 from capability.redaction.judging import PLAIN, QUOTE, Finding, Value, is_secret_value, judge
-from capability.redaction.names import Kind, kind_of, words
+from capability.redaction.names import Kind, kind_of
 
 # ---------------------------------------------------------------- name = value, --name value
 # Every name of `names` that promises something holds one of these.
@@ -32,7 +34,10 @@ NOUNS = (
 NAME_CHARS = string.ascii_letters + string.digits + "_.-"
 NAME_SIDE_CHARS = 128  # a name reaches at most this far to each side of its noun
 NAME_END = re.compile(rf"[\w.-]{{0,{NAME_SIDE_CHARS}}}+", re.ASCII)
-ASSIGNS = re.compile(r"\\{0,8}[\"'`]?\]?\*{0,2}[ \t]{0,8}(?P<sep>=>|:=|===?|:(?!:)|=)\*{0,2}[ \t]{0,8}")
+BLANKS = r"[ \t]{0,64}+"  # tables of settings line their values up
+ASSIGNS = re.compile(
+    rf"(?:\\{{0,8}}[\"'`]|%22|&quot;|&#34;)?\]?\*{{0,2}}{BLANKS}(?P<sep>=>|:=|===?|:(?!:)|=)\*{{0,2}}{BLANKS}"
+)
 REST_OF_ESCAPE = {
     "\\": re.compile(r"[nrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}"),
     "%": re.compile(r"[0-9A-Fa-f]{2}"),
@@ -86,21 +91,37 @@ def _values(text: str, name: Name) -> Iterator[Finding]:
     assigns = ASSIGNS.match(text, name.end)
     if assigns:
         kind = _promised(text, name)
-        if kind and kind is not Kind.HEADER and text[assigns.end() : assigns.end() + 1] in ("{", "["):
-            yield from _contained(text, assigns.end())
-        elif kind:
-            yield _assigned(text, name, assigns, kind)
-    elif name.text.startswith("-") and (passes := PASSES.match(text, name.end)):
-        kind = kind_of(name.text)
         if kind:
-            yield _flag_value(text, passes.end(), kind)
-    elif kind_of(name.text) and (pair := _pair(text, name)):
+            yield from _assigned_values(text, name, assigns, kind)
+    elif not (kind := kind_of(name.text)):
+        return
+    elif name.text.startswith("-") and (passes := PASSES.match(text, name.end)):
+        yield flag_value(text, passes.end(), kind)
+    elif pair := _pair(text, name):
         yield judge(text, pair.end(), _is_quoted)
+    else:
+        yield from find_element(text, name.start, name.end)
 
 
-# `{"name": "API_KEY", "value": "…"}` in a text that is not looked at as JSON, a streamed one: the name is a value.
-PAIR_NAME = re.compile(r"\\{0,8}\"(?:name|key|header)\\{0,8}\"\s{0,8}:\s{0,8}\\{0,8}\"\Z", re.IGNORECASE)
-PAIR_VALUE = re.compile(r"\\{0,8}\"\s{0,8},\s{0,8}\\{0,8}\"values?\\{0,8}\"\s{0,8}:[\s\[]{0,8}", re.IGNORECASE)
+def _assigned_values(text: str, name: Name, assigns: re.Match[str], kind: Kind) -> Iterator[Finding]:
+    """Yield what a name is given: all of an object, the lines below, or one value."""
+    for finding in find_container(text, assigns.end()):
+        yield finding
+        if finding.secret:
+            return
+    if assigns["sep"] == ":":
+        yield from find_below(text, assigns.end(), kind)
+    yield _assigned(text, name, assigns, kind)
+
+
+# `{"name": "API_KEY", "value": "…"}` in a text that is not looked at as JSON, and `name="…" value="…"` in markup: the
+# name is a value.
+PAIR_QUOTE = r"\\{0,8}[\"']"
+PAIR_NAME = re.compile(rf"\b(?:name|key|header)(?:{PAIR_QUOTE})?\s{{0,8}}[:=]\s{{0,8}}{PAIR_QUOTE}\Z", re.IGNORECASE)
+PAIR_VALUE = re.compile(
+    rf"{PAIR_QUOTE}\s{{0,8}},?\s{{0,8}}(?:{PAIR_QUOTE})?values?(?:{PAIR_QUOTE})?\s{{0,8}}[:=][\s\[]{{0,8}}",
+    re.IGNORECASE,
+)
 PAIR_NAME_CHARS = 64
 
 
@@ -112,26 +133,6 @@ def _pair(text: str, name: Name) -> re.Match[str] | None:
 
 def _is_quoted(value: Value) -> bool:
     return value.quoted
-
-
-CONTAINED = re.compile(r"(?P<string>\"(?:[^\"\\\n]|\\.)*+(?P<closed>\"?))(?P<name>\s{0,8}:)?|[{\[]|[}\]]")
-CONTAINED_MAX_CHARS = 1024
-
-
-def _contained(text: str, start: int) -> Iterator[Finding]:
-    """Yield the texts of an object or list that a promising name holds, in JSON that is not whole (yet)."""
-    depth = 0
-    last = min(len(text), start + CONTAINED_MAX_CHARS)
-    for token in CONTAINED.finditer(text, start, last):
-        if token["string"] is None:
-            depth += 1 if token.group() in "{[" else -1
-            if depth == 0:
-                return
-        elif not token["name"]:
-            first, end = token.span("string")
-            yield Finding(first + 1, end - len(token["closed"]), True, False)
-    if last == len(text):
-        yield Finding(start, last, False, True)
 
 
 def _noun_positions(text: str) -> list[int]:
@@ -198,17 +199,3 @@ def _scheme(text: str, position: int) -> Finding | None:
         return not spoken and is_secret_value(text, value, kind=Kind.SECRET, loose=False)
 
     return judge(text, scheme.end(), is_secret)
-
-
-FLAG_PROSE = words("""
-    flag flags option options argument arguments parameter parameters switch is are was and or to for the a an in on
-    with without if instead from as when value values must can may should will file of at by takes sets needs
-""")
-
-
-def _flag_value(text: str, position: int, kind: Kind) -> Finding:
-    def is_secret(value: Value) -> bool:
-        prose = not value.quoted and text[value.start : value.end].lower() in FLAG_PROSE
-        return not prose and is_secret_value(text, value, kind=kind, loose=False)
-
-    return judge(text, position, is_secret)

@@ -1,4 +1,4 @@
-"""Secrets that show by a word or a header before them: `Bearer …`, `Cookie: …`, `?code=…`, `curl -u …`.
+"""Secrets that show by a word or a header before them: `Bearer …`, `Cookie: …`, `?code=…`.
 
 Pure: a text in, findings out.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import string
 from collections.abc import Iterator
 
 from capability.redaction.judging import (
@@ -19,21 +20,6 @@ from capability.redaction.judging import (
     judge,
 )
 from capability.redaction.shapes import ESCAPE_BEFORE, at_boundary, is_joined_words
-
-# ---------------------------------------------------------------- -u user:password
-LOGIN = re.compile(r"(?<!\S)(?:-u|--user|--proxy-user|-U)[ =]{0,2}[\"']?[^\s:\"']{0,128}+:")
-
-
-def find_logins(text: str) -> Iterator[Finding]:
-    """Yield the password of `curl -u name:password`."""
-
-    def is_secret(value: Value) -> bool:
-        word = text[value.start : value.end]
-        return bool(word) and not word.isdigit() and word != "[REDACTED"
-
-    for match in LOGIN.finditer(text):
-        yield judge(text, match.end(), is_secret)
-
 
 # ---------------------------------------------------------------- Bearer …, Basic …, password is …
 SPOKEN = re.compile(r"(bearer|basic)(?:\s{1,4}|%20|\+)(?:token\s{1,4})?", re.IGNORECASE)
@@ -66,7 +52,7 @@ def find_spoken(text: str) -> Iterator[Finding]:
 def _is_bearer(word: str) -> bool:
     if len(word) < 8 or PLAIN.fullmatch(word) or PRODUCT_ID.fullmatch(word):
         return len(word) >= 24 and word.isalpha()
-    return not is_joined_words(word)
+    return not is_joined_words(word.lstrip(string.digits).lstrip("-"))  # `2-year-bonds`
 
 
 def _is_basic(word: str) -> bool:

@@ -132,7 +132,7 @@ def is_secret_value(text: str, value: Value, *, kind: Kind, loose: bool) -> bool
         if is_kept(kind, word):
             return False
         kind = Kind.PASSWORD
-    if value.stands_for or word == "[REDACTED":
+    if value.stands_for or word in ("[REDACTED", "{", "[", "("):
         return False
     if value.quoted:
         return True

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from capability.redaction import fields, headers, shapes
+from capability.redaction import commands, fields, headers, shapes
 from capability.redaction.folding import plain
 from capability.redaction.judging import Finding
 from capability.redaction.shapes import Span
@@ -27,12 +27,14 @@ class Rule(NamedTuple):
 
 
 RULES = (
-    Rule(fields.NOUNS, fields.find_named, also=("=", ":", "-")),
+    Rule(fields.NOUNS, fields.find_named, also=("=", ":", "-", ">")),
     Rule(("bearer", "basic"), headers.find_spoken),
     Rule((" is", " was"), headers.find_stated, also=("pass", "pwd")),
     Rule(("cookie",), headers.find_cookies, also=("=",)),
     Rule(("code=", "state=", "key=", "sig=", "signature=", "sid="), headers.find_parameters),
-    Rule(("curl", "wget"), headers.find_logins, also=("-u", "--proxy-user")),
+    Rule(("curl", "wget"), commands.find_logins, also=("-u", "--proxy-user")),
+    Rule(("mysql", "mariadb", "sshpass", "login"), commands.find_short_flags, also=("-p",)),
+    Rule(("login",), commands.find_netrc, also=("password",)),
 )
 
 

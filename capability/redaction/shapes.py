@@ -213,7 +213,9 @@ def find_blocks(text: str) -> Iterator[Span]:
 
 # ---------------------------------------------------------------- credentials in a URL
 AUTHORITY = re.compile(r":(?://|\\/\\/)([^\s/\"'<>`\\]*+)")
-OPAQUE = re.compile(r"(?=[^0-9]*+[0-9])[A-Za-z0-9_%~+=-]{20,}")  # a user name that is itself a token
+OPAQUE = re.compile(r"(?=[^0-9]*+[0-9])[A-Za-z0-9_.%~+=-]{20,}")  # a user name that is itself a token
+WEB = re.compile(r"https?\Z", re.IGNORECASE)  # where a name without a password is a token, or a plain word
+WEB_OPAQUE = re.compile(r"(?=[^0-9]*+[0-9])[A-Za-z0-9_.%~+=-]{8,}|[A-Za-z0-9_.%~+=-]{20,}")
 
 
 def find_userinfo(text: str) -> Iterator[Span]:
@@ -224,7 +226,8 @@ def find_userinfo(text: str) -> Iterator[Span]:
             continue
         start = authority.start(1)
         user, colon, password = info.partition(":")
-        if OPAQUE.fullmatch(user):
+        is_web = WEB.search(text, max(0, authority.start() - len("https")), authority.start())
+        if (WEB_OPAQUE if is_web and not password else OPAQUE).fullmatch(user):
             yield start, start + len(user)
         if colon and password:
             yield start + len(user) + 1, start + len(info)

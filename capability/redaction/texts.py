@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from capability.redaction.folding import fold
-from capability.redaction.names import Kind, is_kept, kind_of
+from capability.redaction.names import Kind, is_kept, is_secret_number, kind_of
 from capability.redaction.rules import find_spans, may_hold_secret
 from capability.redaction.shapes import Span
 
 MASK = "[REDACTED]"
 
 JSON_MAX_DEPTH = 8  # of JSON in strings in JSON …; what lies deeper is masked as plain text
-NAME_KEYS = frozenset({"name", "key", "header"})  # `{"name": "API_KEY", "value": …}`: the name is itself a value
+NAME_KEYS = frozenset({"name", "key", "header"})  # `{"Name": "API_KEY", "Value": …}`: the name is itself a value
 VALUE_KEYS = frozenset({"value", "values"})
 ISLAND_TRIES = 64  # a text may hold this many brackets that begin no JSON before the search for more is given up
 ISLAND = re.compile(r"[{\[](?=\s*[\"{\[])")
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]')
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]|-?\d[\d.eE+-]*+')
 decoder = json.JSONDecoder()
 
 
@@ -118,55 +119,72 @@ def _decodes(text: str, position: int) -> int | None:
 
 
 def _redact_json(source: str, depth: int) -> str:
-    """Mask the leaves of valid JSON where they stand. Spacing, numbers, order and doubled keys stay as written."""
+    """Mask the leaves of valid JSON where they stand. Spacing, order, doubled keys and harmless numbers stay."""
     parts: list[str] = []
     done = 0
-    for start, end, text, protected in _strings(source):
-        masked = MASK if protected and text else _redact(text, depth)
-        if masked != text:
-            parts += [source[done:start], json.dumps(masked)]
-            done = end
+    for leaf in list(_leaves(source)):  # all are read before the first is judged: a name may stand after its value
+        kind = leaf.kind or (leaf.pair.named if leaf.pair else None)
+        if isinstance(leaf.text, str):
+            masked = MASK if leaf.text and not is_kept(kind, leaf.text) else _redact(leaf.text, depth)
+        else:
+            masked = MASK if is_secret_number(kind, source[leaf.start : leaf.end]) else None
+        if masked != leaf.text:
+            parts += [source[done : leaf.start], json.dumps(masked)]
+            done = leaf.end
     return "".join(parts) + source[done:]
 
 
 class _Container:
     """One open container on the way through JSON text."""
 
-    def __init__(self, *, is_object: bool, kind: Kind | None) -> None:
+    def __init__(self, *, is_object: bool, kind: Kind | None = None, pair: _Container | None = None) -> None:
         self.is_object = is_object
         self.kind = kind  # what a name above promises of everything in here
+        self.pair = pair  # the object that this is the `value` of
         self.key = ""
         self.key_kind: Kind | None = None
         self.named: Kind | None = None  # what `{"name": …}` says of the `value` beside it
 
     def promised(self) -> Kind | None:
-        """Return what is promised of the value that comes next."""
-        return self.kind or self.key_kind or (self.named if self.key in VALUE_KEYS else None)
+        """Return what names promise of the value that comes next."""
+        return self.kind or self.key_kind
+
+    def pair_of_next(self) -> _Container | None:
+        """Return the object that the value that comes next is the `value` of."""
+        return self.pair or (self if self.key.lower() in VALUE_KEYS else None)
 
 
-def _strings(source: str) -> Iterator[tuple[int, int, str, bool]]:
-    """Yield each string of valid JSON: where it stands, its text, and whether a name above promises a secret."""
-    stack = [_Container(is_object=False, kind=None)]
+class _Leaf(NamedTuple):
+    """A text (or a number: None) of JSON: where it stands, and what names promise of it."""
+
+    start: int
+    end: int
+    text: str | None
+    kind: Kind | None
+    pair: _Container | None
+
+
+def _leaves(source: str) -> Iterator[_Leaf]:
+    """Yield each text and number of valid JSON. A name is a text of which nothing is promised."""
+    stack = [_Container(is_object=False)]
     is_key = False
     for token in TOKEN.finditer(source):
-        mark = token.group()
-        top = stack[-1]
+        mark, top = token.group(), stack[-1]
         if mark in "{[":
-            stack.append(_Container(is_object=mark == "{", kind=_inherited(top.promised(), mark)))
+            stack.append(_Container(is_object=mark == "{", kind=top.promised(), pair=top.pair_of_next()))
             is_key = mark == "{"
         elif mark in "}]":
             stack.pop()
         elif mark in ",:":
             is_key = mark == "," and top.is_object
+        elif mark[0] != '"':
+            yield _Leaf(*token.span(), None, top.promised(), top.pair_of_next())
+        elif is_key:
+            top.key = json.loads(mark, strict=False)
+            top.key_kind = kind_of(top.key)
+            yield _Leaf(*token.span(), top.key, None, None)
         else:
             text = json.loads(mark, strict=False)
-            if is_key:
-                top.key, top.key_kind = text, kind_of(text)
-            elif top.is_object and top.key in NAME_KEYS:
-                top.named = kind_of(text)
-            yield token.start(), token.end(), text, not is_key and not is_kept(top.promised(), text)
-
-
-def _inherited(kind: Kind | None, mark: str) -> Kind | None:
-    """An object below a header's name is no header: our own records are called `authorization`."""
-    return None if kind is Kind.HEADER and mark == "{" else kind
+            if top.is_object and top.key.lower() in NAME_KEYS:
+                top.named = top.named or kind_of(text)
+            yield _Leaf(*token.span(), text, top.promised(), top.pair_of_next())

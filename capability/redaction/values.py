@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from capability.redaction.names import Kind, is_kept, kind_of
+from capability.redaction.names import Kind, is_kept, is_secret_number, kind_of
 from capability.redaction.rules import known_secrets
 from capability.redaction.texts import MASK, NAME_KEYS, VALUE_KEYS, redact_text
 
+PAIR_MAX_KEYS = 64  # an object with more is no pair of a name and a value
 MAX_DEPTH = 64  # deeper output is masked whole; inputs are refused long before
 
 # Bounds of a tool input; what is out of bounds counts as protected. Source: reference A section 2.12, later revision.
@@ -21,9 +22,9 @@ INPUT_MAX_TEXT_CHARS = 200_000
 def redact(value: Any) -> Any:
     """Return a copy of a JSON value with every secret replaced by `[REDACTED]`: same keys, same shape, same order.
 
-    Below a name that promises a secret every text is masked; numbers, booleans and null stay everywhere. Other texts
-    are searched (`redact_text`). A name that is itself a credential is masked too. Anything that is no JSON value is
-    taken as its text.
+    Below a name that promises a secret every text is masked, and a number that may be one (`is_secret_number`); other
+    numbers, booleans and null stay everywhere. Other texts are searched (`redact_text`). A name that is itself a
+    credential is masked too. Anything that is no JSON value is taken as its text.
     """
     return _redact(value, None, MAX_DEPTH)
 
@@ -33,15 +34,16 @@ def _redact(value: Any, kind: Kind | None, depth: int) -> Any:
         if is_kept(kind, value):
             return redact_text(value)
         return MASK if value else value
-    if value is None or isinstance(value, (bool, int, float)):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, (int, float)):
+        return MASK if is_secret_number(kind, str(value)) else value
     if depth == 0:
         return MASK
     if isinstance(value, Mapping):
-        below = None if kind is Kind.HEADER else kind  # our own records are objects called `authorization`
         named = _named(value)
         return {
-            _safe_name(name): _redact(item, below or promised(name, named), depth - 1) for name, item in value.items()
+            _safe_name(name): _redact(item, kind or promised(name, named), depth - 1) for name, item in value.items()
         }
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
         return [_redact(item, kind, depth - 1) for item in value]
@@ -50,13 +52,14 @@ def _redact(value: Any, kind: Kind | None, depth: int) -> Any:
 
 def promised(name: Any, named: Kind | None) -> Kind | None:
     """Return what the value of `name` is, where `named` is what a neighbouring `{"name": …}` promises."""
-    return named if named and name in VALUE_KEYS else kind_of(str(name))
+    return named if named and str(name).lower() in VALUE_KEYS else kind_of(str(name))
 
 
 def _named(value: Mapping[Any, Any]) -> Kind | None:
-    if VALUE_KEYS.isdisjoint(value):
+    low = {str(name).lower(): item for name, item in value.items()} if len(value) <= PAIR_MAX_KEYS else {}
+    if VALUE_KEYS.isdisjoint(low):
         return None
-    names = (value[key] for key in NAME_KEYS if isinstance(value.get(key), str))
+    names = (low[key] for key in NAME_KEYS if isinstance(low.get(key), str))
     return next((kind for kind in map(kind_of, names) if kind), None)
 
 

@@ -12,7 +12,7 @@ import pytest
 from capability.redaction import MASK, StreamRedactor, find_protected, preview, redact, redact_text
 from capability.redaction import rules as redaction_rules
 from capability.redaction.names import kind_of
-from tests.capability.redaction_texts import KEY, Case, joined, of_kind, streamed
+from tests.capability.redaction_texts import KEY, Case, joined, letter_by_letter, of_kind, streamed
 
 
 def folded(text: str) -> str:
@@ -153,17 +153,44 @@ def test_containers_below_a_protected_name_keep_their_shape_and_their_numbers() 
     assert redact(value) == {"token": {"value": MASK, "ttl": 12, "more": [MASK, None, True, 1.5]}}
 
 
-def test_a_record_called_authorization_is_no_header_but_a_text_called_so_is() -> None:
-    record = {"authorization": {"phase": "invocation", "allowed": True}, "rows": {"authorization": [{"id": "a-1"}]}}
-    assert redact(record) == record
-    assert redact({"authorization": "abc"}) == {"authorization": MASK}
-    assert redact({"headers": {"authorization": ["abc"]}}) == {"headers": {"authorization": [MASK]}}
+@pytest.mark.parametrize("name", ["authorization", "cookies", "jwt", "cookieHeader", "Authorization", "token"])
+def test_every_text_below_a_protected_name_is_masked_however_deep(name: str) -> None:
+    value = {name: {"a": {"b": ["abc", {"c": "def"}]}, "n": 3, "code": 123456, "ok": True}}
+    masked = {name: {"a": {"b": [MASK, {"c": MASK}]}, "n": 3, "code": MASK, "ok": True}}
+    assert redact(value) == masked
+    assert json.loads(redact_text(json.dumps(value))) == masked
+    assert redact({"authorizationId": "a-1", "authorizationRecords": ["b"]}) == {
+        "authorizationId": "a-1",
+        "authorizationRecords": ["b"],
+    }
 
 
-def test_the_value_beside_a_protected_name_is_masked() -> None:
-    assert redact([{"name": "API_KEY", "value": "abc"}]) == [{"name": "API_KEY", "value": MASK}]
-    assert redact_text('{"name": "API_KEY", "value": "abc"}') == f'{{"name": "API_KEY", "value": "{MASK}"}}'
-    assert redact({"name": "plan", "value": "abc"}) == {"name": "plan", "value": "abc"}
+@pytest.mark.parametrize(("name", "number", "is_masked"), [
+    ("password", 123456, True), ("password", 7, True), ("passcode", -1.5, True), ("token", 123456, True),
+    ("token", 12345, False), ("secret", 1234.5678, False), ("tokens", 123456, False), ("tokenCount", 123456, False),
+])  # fmt: skip
+def test_a_number_that_may_be_a_secret_is_masked_below_its_name(name: str, number: float, is_masked: bool) -> None:
+    shown = MASK if is_masked else number
+    assert redact({name: number}) == {name: shown}
+    assert json.loads(redact_text(json.dumps({name: [number]}))) == {name: [shown]}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("name", "value"), ("Name", "Value"), ("key", "values"), ("HEADER", "VALUE")]
+)
+def test_the_value_beside_a_protected_name_is_masked_in_either_order(name: str, value: str) -> None:
+    for pair in (
+        {name: "API_KEY", value: "abc"},
+        {value: "abc", name: "API_KEY"},
+        {value: [{"a": "abc"}], name: "API_KEY"},
+    ):
+        for out in (json.dumps(redact([pair])), redact_text(json.dumps(pair)), redact_text(json.dumps({"x": pair}))):
+            assert "abc" not in out
+            assert "API_KEY" in out
+    assert redact({name: "plan", value: "abc"}) == {name: "plan", value: "abc"}
+    assert redact_text(json.dumps({value: "abc", name: "plan"})) == json.dumps({value: "abc", name: "plan"})
+    streamed_pair = letter_by_letter(f'{{"{name}":"DB_PASSWORD","{value}":"abc"}}')
+    assert streamed_pair == f'{{"{name}":"DB_PASSWORD","{value}":"{MASK}"}}'
 
 
 def test_a_name_that_is_itself_a_credential_is_masked() -> None:
