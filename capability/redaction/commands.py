@@ -44,7 +44,7 @@ def find_logins(text: str) -> Iterator[Finding]:
 
 # ---------------------------------------------------------------- -p password
 SHORT_FLAG = re.compile(
-    r"(?<![\w-])(?:(?:mysql|mariadb)\w{0,16}[^\n|;&]{0,200}?[ \t]-p(?=[^\s-])"
+    r"(?:(?:mysql|mariadb)\w{0,16}[^\n|;&]{0,200}?[ \t]-p(?=[^\s-])"
     r"|sshpass[ \t]{1,8}-p[ \t]{0,8}|login[ \t][^\n|;&]{0,200}?(?<=[ \t])-p[ \t=]{1,8})",
     re.IGNORECASE,
 )

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from capability.redaction.judging import END_OF_LINE, NOTHING, Finding, Value, is_secret_value, judge
+from capability.redaction.folding import PARTIAL
+from capability.redaction.judging import END_OF_LINE, NOTHING, SETTLED, Finding, Value, is_secret_value, judge
 from capability.redaction.names import Kind
 
 # ---------------------------------------------------------------- API_KEYS = ["…"], {"token": {"a": "…"}}
@@ -18,8 +19,8 @@ STRING = re.compile(
     r"|(?P<open>[{\[(])|(?P<close>[}\])])"
 )
 CONTAINER_MAX_CHARS = 4096  # what is longer is masked up to here
-CONTAINER_MAX_DEPTH = 64
-FIRST_TEXT_CHARS = 512  # a container whose first text comes later is none of secrets
+CONTAINER_MAX_DEPTH = 16
+FIRST_TEXT_CHARS = 256  # a container whose first text comes later is none of secrets
 EMPTY_TEXT = re.compile(r"[\\\"'`]*(?:\[REDACTED\])?[\\\"'`]*")
 TUPLE = re.compile(r"\(\s{0,8}[\"']")
 
@@ -39,7 +40,7 @@ def find_container(text: str, start: int) -> Iterator[Finding]:
             if holds:
                 yield Finding(start, token.end(), True, False)
             return
-        if depth > CONTAINER_MAX_DEPTH or (not holds and token.end() - start > FIRST_TEXT_CHARS):
+        if not holds and (depth > CONTAINER_MAX_DEPTH or token.end() - start > FIRST_TEXT_CHARS):
             return
     if holds or last == len(text):
         yield Finding(start, last, holds, last == len(text))
@@ -88,7 +89,7 @@ def _listed(text: str, start: int, kind: Kind) -> Iterator[Finding]:
     line = LINE.match(text, start)
     while line:
         found = judge(text, line.end(), lambda value, line=line: _stands_alone(text, value, kind, line))  # type: ignore[misc]
-        yield found
+        yield found if SETTLED.match(text, found.end) else found._replace(open=True)
         end = END_OF_LINE.match(text, found.end)
         following = LINE.match(text, text.find("\n", found.end)) if end and line["item"] and found.secret else None
         line = following if following and following["item"] else None
@@ -111,7 +112,7 @@ TAG_BEFORE = re.compile(r"<(?:[A-Za-z][\w.-]{0,32}:)?\Z")
 TAG_END = re.compile(r"(?:[ \t][^<>\n]{0,256})?>\s{0,64}+(?:<!\[CDATA\[)?")
 CONTENT = re.compile(r"[^<\n]{0,4096}+")
 CLOSING = re.compile(r"\s{0,64}+</")
-CLOSING_OR_END = re.compile(r"\s{0,64}+<?\Z")
+CLOSING_OR_END = re.compile(rf"\s{{0,64}}+(?:<?\Z|{PARTIAL})")
 
 
 def find_element(text: str, name_start: int, name_end: int) -> Iterator[Finding]:

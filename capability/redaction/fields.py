@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from capability.redaction.commands import flag_value
 from capability.redaction.enclosed import find_below, find_container, find_element
-from capability.redaction.judging import PLAIN, QUOTE, Finding, Value, is_secret_value, judge
+from capability.redaction.judging import PLAIN, QUOTE, Finding, Value, at_end, is_secret_value, judge
 from capability.redaction.names import Kind, kind_of
 
 # ---------------------------------------------------------------- name = value, --name value
@@ -189,7 +189,7 @@ def _scheme(text: str, position: int) -> Finding | None:
     name = scheme.group(1).lower()
     if name in LINE_SCHEMES:
         end = REST_OF_LINE.match(text, scheme.end()).end()  # type: ignore[union-attr]
-        return Finding(scheme.end(), end, end > scheme.end(), end == len(text))
+        return Finding(scheme.end(), end, end > scheme.end(), at_end(text, end))
     if name not in PAIR_SCHEMES:
         return None
 

@@ -17,6 +17,7 @@ from capability.redaction.judging import (
     PRODUCT_ID,
     Finding,
     Value,
+    at_end,
     judge,
 )
 from capability.redaction.shapes import ESCAPE_BEFORE, at_boundary, is_joined_words
@@ -25,6 +26,7 @@ from capability.redaction.shapes import ESCAPE_BEFORE, at_boundary, is_joined_wo
 SPOKEN = re.compile(r"(bearer|basic)(?:\s{1,4}|%20|\+)(?:token\s{1,4})?", re.IGNORECASE)
 SPOKEN_CHARS = 1024  # a credential is judged by this much
 CREDENTIAL = re.compile(r"[A-Za-z0-9._~+/=-]*+")
+BASE64 = re.compile(r"[A-Za-z0-9+/]*+={0,2}+")
 STATED = re.compile(
     rf"(?:(?<![A-Za-z])|{ESCAPE_BEFORE})(?:password|passphrase|passcode|passwd|pwd)\s{{1,4}}(?:is|was)\s{{1,4}}",
     re.IGNORECASE,
@@ -39,14 +41,15 @@ def find_spoken(text: str) -> Iterator[Finding]:
         if match.end() < done or not at_boundary(text, match.start(), start="-"):
             continue
         start = match.end()
-        is_secret = _is_basic if match.group(1).lower() == "basic" else _is_bearer
-        end = CREDENTIAL.match(text, start, start + SPOKEN_CHARS).end()  # type: ignore[union-attr]
+        is_basic = match.group(1).lower() == "basic"
+        body, is_secret = (BASE64, _is_basic) if is_basic else (CREDENTIAL, _is_bearer)
+        end = body.match(text, start, start + SPOKEN_CHARS).end()  # type: ignore[union-attr]
         secret = is_secret(text[start:end].rstrip(".-"))
         if secret and end - start >= SPOKEN_CHARS:
-            end = CREDENTIAL.match(text, start).end()  # type: ignore[union-attr]
+            end = body.match(text, start).end()  # type: ignore[union-attr]
         done = end if secret else done
         stripped = start + len(text[start:end].rstrip(".-"))
-        yield Finding(start, stripped, secret, end == len(text))
+        yield Finding(start, stripped, secret, at_end(text, end))
 
 
 def _is_bearer(word: str) -> bool:
@@ -102,7 +105,7 @@ def find_cookies(text: str) -> Iterator[Finding]:
             position = COOKIE_VALUE.match(text, pair.end()).end()  # type: ignore[union-attr]
             more = None if match.group(1) else COOKIE_NEXT.match(text, position)
             yield Finding(pair.end(), position, position > pair.end(), False)
-            if len(text) in (position, more.end() if more else -1):
+            if at_end(text, position) or (more and at_end(text, more.end())):
                 yield Finding(first, position, False, True)  # the header goes on: it is held back from its first value
             pair = COOKIE_PAIR.match(text, more.end()) if more else None
         match = COOKIE.search(text, position)
@@ -113,5 +116,5 @@ def find_parameters(text: str) -> Iterator[Finding]:
     for match in QUERY.finditer(text):
         start, end = match.span(1)
         word = text[start : min(end, start + JUDGED_CHARS)]
-        secret = len(word) >= QUERY_LEAST_CHARS and not is_joined_words(word)
-        yield Finding(start, end, secret, end == len(text))
+        secret = len(word) >= QUERY_LEAST_CHARS and not is_joined_words(word) and "[REDACTED]" not in word
+        yield Finding(start, end, secret, at_end(text, end))

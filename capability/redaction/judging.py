@@ -25,6 +25,14 @@ class Finding(NamedTuple):
     open: bool
 
 
+END = re.compile(rf"\Z|{PARTIAL}")
+
+
+def at_end(text: str, position: int) -> bool:
+    """Say whether nothing stands at `position` yet but what may turn out to be an escape or a colour."""
+    return END.match(text, position) is not None
+
+
 # ---------------------------------------------------------------- values
 QUOTE = re.compile(r"(?:\$|[bfruBFRU]{0,2})(\"\"\"|'''|\\{0,8}[\"'`])")
 QUOTED = {quote: re.compile(rf"(?:[^{quote}\\\n]|\\.)*+") for quote in "\"'`"}
@@ -34,18 +42,18 @@ BARE = re.compile(r"(?:[^\s\"'`<>\\&]|&(?![\w.-]+=)|\\(?![nrtu\"'`\\/]))*+")
 TRAILING = ".,;:!?)]}"
 AFTER = r"[ \t.,;:!?)\]}\"'`*]*+"  # what may stand between the value and the end of its line
 SETTLED = re.compile(rf"{AFTER}(?!\Z|{PARTIAL})")  # it is seen whether something follows on the line
-AT_END = re.compile(rf"\Z|{PARTIAL}")
 
 # What stands for a value instead of being one: `$TOKEN`, `${…}`, `{token}`, `<your token>`, `[see below]`, `get(…)`.
 # It is closed on its line, and what it names has no digits: `aB3x[9kqZ7`, `{hunter2}` and `$ecr3t` are passwords.
-VARIABLE = r"\$(?:[A-Za-z_]+(?:->[A-Za-z_]+)*|[A-Z0-9_]+|[0-9@*?$])(?![\w!@#$%^&*+-])"
-MARKED = r"[$%#@][{(\[][^\n]{0,200}?[)\]}](?![A-Za-z0-9!@#$^&*])"
+VARIABLE = r"\$(?:[A-Za-z_]+(?:->[A-Za-z_]+)*|[A-Z0-9_]+|[0-9@*?$])(?![\w!@#$%^&*+]|-(?!>))"
+MARKED = r"%\(\w{1,64}\)[a-z](?!\w)|[$%#@][{(\[][^\n]{0,200}?[)\]}](?![A-Za-z0-9!@#$^&*])"
 NAMED = r"\{+(?:[^\d\n{}]{0,100}|\d?)\}+(?![A-Za-z0-9!@#$^&*])|<[^\d\n<>]{0,100}>"
 TOLD = r"\([^\d\n()]{0,100}\)(?![A-Za-z0-9])|\[(?:[^\d\n\[\]]{0,100}|\d)\](?![A-Za-z0-9])"
 CALL = r"(?:[A-Za-z_]+\.){0,8}[A-Za-z_]+[(\[][^\n]{0,200}?[)\]](?![A-Za-z0-9!@#$%^&*])"
 MARKS = r"[*•]+(?!\S)|\|(?!\S)|//(?!\S)|:[A-Za-z_]+(?!\S)"
-STANDS_FOR = re.compile("|".join([VARIABLE, MARKED, NAMED, TOLD, CALL, MARKS]))
-STANDS_FOR_QUOTED = re.compile("|".join([VARIABLE, MARKED, NAMED, r"\[REDACTED\]"]))
+MASKED = r"\[REDACTED\]"
+STANDS_FOR = re.compile("|".join([MASKED, VARIABLE, MARKED, NAMED, TOLD, CALL, MARKS]))
+STANDS_FOR_QUOTED = re.compile("|".join([MASKED, VARIABLE, MARKED, NAMED]))
 MAY_STAND_FOR = re.compile(r"(?:[$%#@]?[{(\[<]|(?:[A-Za-z_]+\.){0,8}[A-Za-z_]+[(\[])[^\n]{0,200}\Z")
 
 
@@ -70,10 +78,10 @@ def read_value(text: str, position: int, *, at_most: int = JUDGED_CHARS) -> Valu
         return _read_quoted(text, quote.end(), quote.group(1), at_most)
     standing = STANDS_FOR.match(text, position)
     if standing:
-        return Value(position, standing.end(), False, AT_END.match(text, standing.end()) is not None, False, True)
+        return Value(position, standing.end(), False, at_end(text, standing.end()), False, True)
     end = _match_end(BARE, text, position, at_most)
     is_open = (
-        end == len(text)
+        at_end(text, end)
         or (text[end] in "\\&" and end + 1 == len(text))
         or not SETTLED.match(text, end)
         or MAY_STAND_FOR.match(text, position) is not None
@@ -86,7 +94,7 @@ def read_value(text: str, position: int, *, at_most: int = JUDGED_CHARS) -> Valu
 
 def _read_quoted(text: str, start: int, mark: str, at_most: int) -> Value:
     end = _match_end(QUOTED.get(mark, ESCAPED_QUOTED), text, start, at_most)
-    is_open = end == len(text) or (text[end] == "\\" and end + 9 > len(text))
+    is_open = at_end(text, end) or (text[end] == "\\" and end + 9 > len(text))
     standing = STANDS_FOR_QUOTED.match(text, start, end)
     return Value(start, end, True, is_open, end - start >= at_most, standing is not None)
 

@@ -11,6 +11,7 @@ import string
 
 from capability.redaction import shapes
 from capability.redaction.folding import PARTIAL_AT_END, PARTIAL_MAX_CHARS, Folded, fold
+from capability.redaction.judging import at_end
 from capability.redaction.rules import find_fields, find_shapes, find_spans, known_secrets, merge
 from capability.redaction.shapes import Span, at_boundary, lowered
 from capability.redaction.texts import MASK, splice
@@ -114,7 +115,7 @@ def _decide(folded: Folded) -> tuple[list[Span], int]:
             hold = min(hold, one.start)
     spans = merge(found)
     for start, end in reversed(spans):
-        if end == len(text) or start < hold < end:
+        if at_end(text, end) or start < hold < end:
             hold = min(hold, start)
     return _origin(folded, spans), folded.at(hold)
 
