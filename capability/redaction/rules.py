@@ -33,8 +33,8 @@ RULES = (
     Rule(("cookie",), headers.find_cookies, also=("=",)),
     Rule(("code=", "state=", "key=", "sig=", "signature=", "sid="), headers.find_parameters),
     Rule(("curl", "wget"), commands.find_logins, also=("-u", "--proxy-user")),
-    Rule(("mysql", "mariadb", "sshpass", "login"), commands.find_short_flags, also=("-p",)),
-    Rule(("login",), commands.find_netrc, also=("password",)),
+    Rule(("-p",), commands.find_short_flags, also=("mysql", "mariadb", "sshpass", "login")),
+    Rule(("password",), commands.find_netrc, also=("login",)),
 )
 
 
@@ -118,7 +118,7 @@ def _firsts(words: set[str]) -> list[str]:
 ESCAPED = r"(?<=\\[nrtbf]sk)|(?<=%[0-9a-f]{2}sk)|(?<=\\u[0-9a-f]{4}sk)|(?<=\\x[0-9a-f]{2}sk)"
 SK = rf"sk(?:(?<![a-z0-9]sk)|{ESCAPED})[-_]|sk-(?:proj|ant|svcacct)-"
 LITERALS = {start.lower() for start in shapes.STARTS if not start.startswith(("sk-", "sk_"))}
-WORDS = {hint for rule in RULES for hint in rule.hints if not hint.startswith(" ")}
+WORDS = {hint for rule in RULES for hint in rule.hints if hint[0].isalpha()}
 HINTS = re.compile(f"{SK}|{_tree(LITERALS | WORDS | {'eyj', 'begin'})}")
 
 
@@ -128,7 +128,8 @@ def may_hold_secret(text: str) -> bool:
     return (
         HINTS.search(seen.lower()) is not None
         or ("@" in seen and ":" in seen)
-        or "\\u" in seen
+        or ("\\" in seen and "\\u" in seen)
+        or ("-" in seen and "-p" in seen)
         or next(known_secrets.find(seen), None) is not None
     )
 

@@ -87,8 +87,8 @@ DENSE = [
     *("&#112;", "%70", "\\u0070", "pass%77ord=", "\x1b[", "\x1b", "mysql ", "mysql -p", "login -p ", "sshpass -p"),
     *("machine h login u ", "https://abcdefgh1@", "://@", "**password**: ", '"', "\\", "$", "{", "[", "<"),
 ]
-DENSE_CHARS = 16_000
-LETTERS = 2_000  # streamed letter by letter: the worst that a model can do
+DENSE_CHARS = 6_000
+LETTERS = 1_500  # streamed letter by letter: the worst that a model can do
 
 
 def dense(piece: str, size: int) -> str:
