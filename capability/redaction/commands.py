@@ -57,9 +57,7 @@ def find_short_flags(text: str) -> Iterator[Finding]:
 
 
 # ---------------------------------------------------------------- machine host login name password …
-NETRC = re.compile(
-    r"(?<!\S)(?:machine\s{1,16}\S{1,128}|default)\s{1,16}login\s{1,16}\S{1,128}\s{1,16}password\s{1,16}(?=\S)"
-)
+NETRC = re.compile(r"(?:machine\s{1,16}\S{1,128}|default)\s{1,16}login\s{1,16}\S{1,128}\s{1,16}password\s{1,16}(?=\S)")
 
 
 def find_netrc(text: str) -> Iterator[Finding]:

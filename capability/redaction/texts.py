@@ -124,11 +124,12 @@ def _redact_json(source: str, depth: int) -> str:
     done = 0
     for leaf in list(_leaves(source)):  # all are read before the first is judged: a name may stand after its value
         kind = leaf.kind or (leaf.pair.named if leaf.pair else None)
-        if isinstance(leaf.text, str):
-            masked = MASK if leaf.text and not is_kept(kind, leaf.text) else _redact(leaf.text, depth)
+        text = source[leaf.start : leaf.end] if leaf.text is None else leaf.text
+        if leaf.text is None:
+            masked = MASK if is_secret_number(kind, text) else text
         else:
-            masked = MASK if is_secret_number(kind, source[leaf.start : leaf.end]) else None
-        if masked != leaf.text:
+            masked = MASK if text and not is_kept(kind, text) else _redact(text, depth)
+        if masked != text:
             parts += [source[done : leaf.start], json.dumps(masked)]
             done = leaf.end
     return "".join(parts) + source[done:]

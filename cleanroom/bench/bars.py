@@ -169,9 +169,16 @@ def decision_bar(*, decision_us: Sequence[float]) -> Bar:
 
 
 def redactor_bar(
-    *, prose_us: Sequence[float], dense_us: Sequence[float], half_us: Sequence[float], whole_us: Sequence[float]
+    *,
+    prose_us: Sequence[float],
+    dense_us: Sequence[float],
+    half_us: Sequence[float],
+    whole_us: Sequence[float],
+    hostile_ratios: Sequence[float],
 ) -> Bar:
     """Judge the redactor: the time of one kilobyte of prose, and that twice a text takes about twice as long.
+
+    So it must with every hostile text; the worst of them is told.
 
     Text full of near-secrets has no bar; what a kilobyte of it takes is told beside.
     """
@@ -179,6 +186,7 @@ def redactor_bar(
     limits = (
         Limit(name="1 KB of prose", value=statistics.median(prose_us), at_most=REDACT_1K_US, unit="µs"),
         Limit(name="128 KB over 64 KB", value=whole / half, at_most=REDACT_TWICE_RATIO, unit="x"),
+        Limit(name="worst hostile text", value=max(hostile_ratios), at_most=REDACT_TWICE_RATIO, unit="x"),
     )
     facts = {"1 KB of near-secrets": statistics.median(dense_us) / 1000, "64 KB": half / 1000, "128 KB": whole / 1000}
     return Bar(name="redactor", rounds=len(prose_us), limits=limits, facts=facts)

@@ -31,11 +31,19 @@ PROSE = "I read the issue and compared the plan with what was asked for. Two ste
 DENSE = (
     "Ran task-cleanroom-0042 for the secretary: tokenCount 12, see https://example.test/issues?state=open and 3 more. "
 )
+# Names, brackets and beginnings on every few characters: what costs more than its length would hold up every company.
+HOSTILE = (
+    '{"token":"abc"} ', 'password=hunter2 {"a":"b"}\n', 'password=hunter2,{"api_key":"x"} ', '["token",',
+    "token=[", '{"token":', 'token={"', "Bearer+Qz7", "password=a[", 'password="""', "password: |\n  x\n", "<token>",
+    "pass%77ord=",
+)  # fmt: skip
+HOSTILE_CHARS = 16_384
+HOSTILE_ROUNDS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundaryTimes:
-    """What was measured, one value a round: `_ms` are milliseconds, `_us` microseconds."""
+    """What was measured, one value a round (of hostile texts, one each): `_ms` are milliseconds, `_us` microseconds."""
 
     dispatch_ms: list[float]
     bare_ms: list[float]
@@ -44,6 +52,7 @@ class BoundaryTimes:
     dense_1k_us: list[float]
     dense_64k_us: list[float]
     dense_128k_us: list[float]
+    hostile_ratios: list[float]
 
 
 def measure_boundary(*, rounds: int) -> BoundaryTimes:
@@ -66,11 +75,19 @@ def measure_boundary(*, rounds: int) -> BoundaryTimes:
         dense_1k_us=redactions[1],
         dense_64k_us=redactions[2],
         dense_128k_us=redactions[3],
+        hostile_ratios=[twice_over_once(piece) for piece in HOSTILE],
     )
 
 
 def long(text: str, size: int) -> str:
     return (text * (size // len(text) + 1))[:size]
+
+
+def twice_over_once(piece: str) -> float:
+    """Return how much more twice a hostile text costs than the text, least against least, measured in turns."""
+    once = long(piece, HOSTILE_CHARS)
+    pairs = [(worked(partial(redact, once)), worked(partial(redact, once + once))) for _ in range(HOSTILE_ROUNDS)]
+    return min(two for _, two in pairs) / min(one for one, _ in pairs)
 
 
 def timed(work: Callable[[], Any], *, clock: Callable[[], float] = time.perf_counter) -> float:

@@ -49,6 +49,10 @@ NAMED = (
     "Bearer <core>", '{"password": "<core>"}', '{"refreshToken":"<core>"}', '{"name": "API_KEY", "value": "<core>"}',
     "https://example.test/cb?access_token=<core>&x=1", "https://example.test/?api_key=<core>",
     "https://bob:<core>@example.test/path", "postgres://app:<core>@db.example.test:5432/app",
+    'API_KEYS = ["<core>"]', 'secrets = {"stripe": "<core>"}', '{"authorization": {"scheme": {"value": "<core>"}}}',
+    "password: |\n  <core>", "<password><core></password>", 'password = """<core>"""', "pass%77ord=<core>",
+    "password=$<core>(x", "mysql -u root -p<core> db", "docker login -u a -p <core> h", "https://<core>@h.example.test",
+    "machine h login u password <core>", '{"Name": "DB_PASSWORD", "Value": "<core>"}',
     "Set-Cookie: session=<core>; Path=/", "curl -u bob:<core> https://example.test",
 )  # fmt: skip
 

@@ -233,9 +233,17 @@ def test_the_bars_of_the_boundary_hold_up_to_their_limits_and_no_further() -> No
     assert not dispatch_bar(dispatch_ms=[4.1], bare_ms=[2.0]).holds
     assert decision_bar(decision_us=[50.0]).holds
     assert not decision_bar(decision_us=[50.1]).holds
-    assert redactor_bar(dense_us=[900.0], prose_us=[100.0], half_us=[10.0], whole_us=[25.0]).holds
-    assert not redactor_bar(dense_us=[900.0], prose_us=[100.1], half_us=[10.0], whole_us=[25.0]).holds
-    assert not redactor_bar(dense_us=[900.0], prose_us=[100.0], half_us=[10.0], whole_us=[25.1]).holds
+    redaction = {
+        "dense_us": [900.0],
+        "prose_us": [100.0],
+        "half_us": [10.0],
+        "whole_us": [25.0],
+        "hostile_ratios": [2.5],
+    }
+    assert redactor_bar(**redaction).holds
+    assert not redactor_bar(**{**redaction, "prose_us": [100.1]}).holds
+    assert not redactor_bar(**{**redaction, "whole_us": [25.1]}).holds
+    assert not redactor_bar(**{**redaction, "hostile_ratios": [2.0, 2.51]}).holds
 
 
 @pytest.mark.django_db(transaction=True)

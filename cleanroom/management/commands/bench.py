@@ -129,6 +129,7 @@ async def bench(*, rounds: int) -> list[Bar]:
             dense_us=boundary.dense_1k_us,
             half_us=boundary.dense_64k_us,
             whole_us=boundary.dense_128k_us,
+            hostile_ratios=boundary.hostile_ratios,
         ),
         rebuild_bar(name="open a revision", early_ms=rebuilds["early_open"], late_ms=rebuilds["late_open"]),
         rebuild_bar(name="compare two revisions", early_ms=rebuilds["early_diff"], late_ms=rebuilds["late_diff"]),
