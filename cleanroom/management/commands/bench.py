@@ -115,7 +115,6 @@ async def bench(*, rounds: int) -> list[Bar]:
         rebuilds = await asyncio.to_thread(in_a_child, var, "rebuilds", REBUILDS)
         seen = await asyncio.to_thread(in_a_child, var, "followers", EVENTS)
         standing = await measure_standing(var / "standing", environment=NOWHERE)
-
         copied = await asyncio.to_thread(in_a_child, var, "copies", COPIES)
     sizes = (copied["small_bytes"], copied["large_bytes"])
     return [
