@@ -37,7 +37,7 @@ def _redact(value: Any, kind: Kind | None, depth: int) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, (int, float)):
-        return MASK if is_secret_number(kind, str(value)) else value
+        return MASK if kind and is_secret_number(kind, _written(value)) else value
     if depth == 0:
         return MASK
     if isinstance(value, Mapping):
@@ -48,6 +48,11 @@ def _redact(value: Any, kind: Kind | None, depth: int) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
         return [_redact(item, kind, depth - 1) for item in value]
     return MASK if kind else redact_text(str(value))
+
+
+def _written(number: float) -> str:
+    """Return a number as text; of one that Python does not write, as many digits as anybody reads."""
+    return str(number) if isinstance(number, float) or number.bit_length() < 1024 else "9" * 309
 
 
 def promised(name: Any, named: Kind | None) -> Kind | None:

@@ -175,6 +175,15 @@ def test_a_number_that_may_be_a_secret_is_masked_below_its_name(name: str, numbe
     assert json.loads(redact_text(json.dumps({name: [number]}))) == {name: [shown]}
 
 
+def test_a_number_longer_than_python_writes_is_judged_as_one_of_many_digits() -> None:
+    longest = 10**5_000
+    assert redact({"password": longest, "token": -longest, "count": longest}) == {
+        "password": MASK,
+        "token": MASK,
+        "count": longest,
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "value"), [("name", "value"), ("Name", "Value"), ("key", "values"), ("HEADER", "VALUE")]
 )
