@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from capability.authorizations import list_authorization_records
 from capability.dispatcher import Call, Dispatched, Dispatcher, Scenario
+from capability.profiles import Profile, Profiles
 from mockcore import models
 from mockcore.plane import MockControlPlane
 from mockcore.port import Applied, OpenRun
@@ -84,3 +86,14 @@ def code_of(answered: Dispatched) -> str:
 def control_plane_code(answered: Dispatched) -> str | None:
     code = answered.envelope["denial"].get("controlPlaneCode")
     return None if code is None else str(code)
+
+
+def company_of(known: Profiles, *, scenario: Scenario, explicit: frozenset[str] | None = None, **facts: Any) -> Company:
+    """Return a company whose scenario is a registered profile."""
+    known.register(Profile(name=scenario.id, scenario=scenario, explicit_claims=explicit))
+    return Company(scenario=scenario, explicit=explicit, **facts)
+
+
+def last_record(company: Company) -> str:
+    """Return the id of the newest authorization record."""
+    return str(list_authorization_records(company_id=company.id)[-1]["id"])
