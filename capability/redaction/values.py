@@ -52,7 +52,7 @@ def _redact(value: Any, kind: Kind | None, depth: int) -> Any:
 
 def _written(number: float) -> str:
     """Return a number as text; of one that Python does not write, as many digits as anybody reads."""
-    return str(number) if isinstance(number, float) or number.bit_length() < 1024 else "9" * 309
+    return "9" * 309 if isinstance(number, int) and number.bit_length() > 1024 else str(number)
 
 
 def promised(name: Any, named: Kind | None) -> Kind | None:
