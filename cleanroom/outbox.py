@@ -6,8 +6,9 @@ refuses for a while (a lock held elsewhere) is tried again as a whole: nothing t
 done twice.
 
 Everything is written at its time, with all that was said before it. What a person acts on is written at once; progress
-that a person only watches (streamed text, items that start and end) thirty times a second, adjacent pieces of one item
-joined; what merely keeps the books (tokens used, the name of a turn) ten times a second. Decision 0003.
+that a person only watches (streamed text, items that start and end, the name of a turn) soon after a pause and thirty
+times a second from then on, adjacent pieces of one item joined; what merely keeps the books (tokens used) ten times a
+second. Decision 0003.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from evidence.record import Draft
 log = logging.getLogger(__name__)
 PROGRESS = frozenset({"item.delta", "item.started", "item.completed", "item.failed"})
 AT_ONCE_S, PROGRESS_S, BOOKS_S = 0.0, 1 / 30, 1 / 10  # how long an entry may wait for company
+GATHER_S = 0.003  # what a person watches waits this long after a pause: it comes in bursts
 WAITING_MAX = 1024  # entries, beyond which an agent is made to wait
 RETRY_PAUSES_S = (0.2, 1.0, 3.0)  # on top of the database's own patience
 
@@ -57,6 +59,7 @@ class Outbox:
         self._lock = lock or _nothing
         self._waiting: list[Draft | Job] = []
         self._due = inf  # when what waits is written, by the loop's clock
+        self._wrote_at = -inf  # when anything was written last, by the same clock
         self._bell = asyncio.Event()  # something waits, or the end has come
         self._sooner = asyncio.Event()  # it is due earlier than it was
         self._closed = False
@@ -66,7 +69,7 @@ class Outbox:
     def put(self, draft: Draft) -> None:
         """Append one event after everything that waits."""
         if not self._closed:
-            self._add(draft, within_s=patience_s(draft))
+            self._add(draft, within_s=self._patience_s(draft))
 
     async def has_room(self) -> None:
         """Return when less than `WAITING_MAX` entries wait, so that what is fast to speak cannot fill the memory."""
@@ -74,15 +77,15 @@ class Outbox:
             self._written.clear()
             await self._written.wait()
 
-    def do_soon(self, work: Callable[[], Any], *, within_s: float = BOOKS_S) -> None:
+    def do_soon(self, work: Callable[[], Any], *, within_s: float | None = None) -> None:
         """Run `work` in its turn, with whatever is written next but in time, and as surely as `do_surely`.
 
-        That it failed all the same is logged, and stops nothing.
+        Its time is that of progress, unless another is given. That it failed all the same is logged, and stops nothing.
         """
         if not self._closed:
             job = self._job(work, surely=True)
             job.done.add_done_callback(_log_failure)
-            self._add(job, within_s=within_s)
+            self._add(job, within_s=self._progress_s() if within_s is None else within_s)
 
     async def do(self, work: Callable[[], Any]) -> Any:
         """Run `work` on the rows in its turn and return what it returned."""
@@ -116,6 +119,16 @@ class Outbox:
         self._add(job, within_s=AT_ONCE_S)
         return await job.done
 
+    def _patience_s(self, draft: Draft) -> float:
+        """Return how long an event may wait for company, in seconds."""
+        if draft.type not in PROGRESS:
+            return AT_ONCE_S
+        return BOOKS_S if draft.payload.get("kind") == "usage" else self._progress_s()
+
+    def _progress_s(self) -> float:
+        quiet_s = asyncio.get_running_loop().time() - self._wrote_at
+        return max(GATHER_S, PROGRESS_S - quiet_s)
+
     def _add(self, entry: Draft | Job, *, within_s: float) -> None:
         self._waiting.append(entry)
         due = asyncio.get_running_loop().time() + within_s
@@ -134,6 +147,7 @@ class Outbox:
             batch, self._waiting = self._waiting, []
             self._due = inf
             self._bell.clear()
+            self._wrote_at = asyncio.get_running_loop().time()
             await self._write_batch(batch)
             self._written.set()
             if self._closed:
@@ -212,13 +226,6 @@ def _run(job: Job, *, apart: bool) -> Outcome:
             return job.work(), None
     except Exception as failure:
         return None, failure
-
-
-def patience_s(draft: Draft) -> float:
-    """Return how long an event may wait for company, in seconds."""
-    if draft.type not in PROGRESS:
-        return AT_ONCE_S
-    return BOOKS_S if draft.payload.get("kind") == "usage" else PROGRESS_S
 
 
 def grouped(batch: list[Draft | Job]) -> Iterator[Entry]:

@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
-from evidence.prp.events import Event, EventType
+from evidence.prp.events import TURN_TERMINALS, Event, EventType
 from mockcore.refusal import Refusal
 
 TAPE_EVENTS = 1024  # what a follower that lags a little can read without the database
+WRITER_FIRST_S = 0.001  # whoever wrote goes on first: an agent waits for its answer longer than a page for its frame
 
 
 class TooManyFollowers(Refusal):
@@ -35,9 +36,13 @@ class Bell:
         self._changed = asyncio.Event()
         self._hurry = asyncio.Event()
 
-    def ring(self, *, hurry: bool) -> None:
+    def ring(self, *, hurry: bool, after_s: float = 0.0) -> None:
+        """Wake the follower. `hurry`: it is not about streamed text alone."""
         try:
-            self._loop.call_soon_threadsafe(self._set, hurry)
+            if after_s:
+                self._loop.call_soon_threadsafe(self._loop.call_later, after_s, self._set, hurry)
+            else:
+                self._loop.call_soon_threadsafe(self._set, hurry)
         except RuntimeError:
             pass  # its loop has ended, and the follower with it
 
@@ -82,7 +87,9 @@ class Tape:
             self._recent.extend(new)
             self.last = new[-1].number
             self.joined = {}
-            self._ring(hurry=any(event.event_type != EventType.ITEM_DELTA for event in new))
+            types = {event.event_type for event in new}
+            is_end = not types.isdisjoint(TURN_TERMINALS)
+            self._ring(hurry=types != {EventType.ITEM_DELTA}, after_s=0.0 if is_end else WRITER_FIRST_S)
 
     def close(self) -> None:
         """Say that nothing more will come."""
@@ -114,9 +121,9 @@ class Tape:
         with self._lock:
             return len(self._bells)
 
-    def _ring(self, *, hurry: bool) -> None:
+    def _ring(self, *, hurry: bool, after_s: float = 0.0) -> None:
         for bell in self._bells:
-            bell.ring(hurry=hurry)
+            bell.ring(hurry=hurry, after_s=after_s)
 
 
 class Hub:

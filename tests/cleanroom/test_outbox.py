@@ -183,6 +183,29 @@ def test_what_keeps_the_books_waits_for_company_and_goes_first(loop: HostLoop, m
     assert [event.payload.get("text") for event in record.read_events(session_id=session_id, after=0)] == [None, "x"]
 
 
+@pytest.mark.requirement("outbox.order")
+@pytest.mark.django_db(transaction=True)
+def test_what_a_person_watches_is_written_soon_after_a_pause_and_rarely_from_then_on(
+    loop: HostLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_id = str(uuid.uuid4())
+    record.open_log(session_id=session_id, run_id="run-1")
+    monkeypatch.setattr(outboxes, "PROGRESS_S", 3600.0)
+
+    async def write() -> list[int]:
+        outbox, seen = Outbox(session_id=session_id), []
+        for text in ("first", "second"):
+            outbox.put(delta(text))
+            await asyncio.sleep(20 * outboxes.GATHER_S)
+            seen.append(await loop.rows(record.last_number, session_id))
+        await outbox.close()
+        return seen
+
+    assert loop.call(write(), timeout_s=10) == [1, 1]
+    texts = [event.payload.get("text") for event in record.read_events(session_id=session_id, after=0)]
+    assert texts == ["first", "second"]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_an_outbox_that_can_write_nothing_says_so_and_still_stops(
     loop: HostLoop, monkeypatch: pytest.MonkeyPatch

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 from django.db import transaction
@@ -304,6 +305,16 @@ def test_a_tape_holds_a_run_without_a_gap_or_says_that_it_does_not_reach(publish
         one.extend(numbered(first, last))
     got = one.events_after(cursor)
     assert (got if got is None else [event.number for event in got]) == held
+
+
+async def test_whoever_wrote_goes_on_before_followers_wake_unless_a_turn_has_ended(monkeypatch):
+    monkeypatch.setattr(tape, "WRITER_FIRST_S", LONG_S)
+    one, bell = tape.Tape(), tape.Bell()
+    one.attach(bell)
+    one.extend(numbered(1, 1))
+    assert not await bell.wait(timeout_s=0.05)
+    one.extend([replace(numbered(2, 2)[0], event_type="turn.completed")])
+    assert await bell.wait(timeout_s=5)
 
 
 # ---------------------------------------------------------------- everything at once
