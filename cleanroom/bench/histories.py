@@ -88,7 +88,7 @@ def _commit(work: UnitOfWork, task: models.Task) -> None:
     number = work.company.revision + 1
     act = ledger.Act(operation="bench", run_id="run-bench", cause=Cause(call_id=f"call-{number}"))
     note = ledger.Note(
-        command_id=f"command-{number}",
+        command_id=f"bench-{number}",
         reason="bench",
         action="bench",
         entity=("task", task.public_id),
@@ -108,7 +108,7 @@ def _commit(work: UnitOfWork, task: models.Task) -> None:
 
 def _remembered(number: int) -> dict[str, object]:
     applied = Applied(
-        command_id=f"command-{number}",
+        command_id=f"bench-{number}",
         command_kind="bench",
         disposition="applied",
         state_revision=number,
