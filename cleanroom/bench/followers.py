@@ -12,6 +12,7 @@ from cleanroom.bench.toolcall import blank_room
 from evidence import record
 from evidence.follow import follow
 from evidence.record import Draft
+from mockcore.threads import RowThreads
 
 WARM_UPS = 20
 FEW, MANY = 4, 16
@@ -43,12 +44,14 @@ def measure_followers(*, events: int) -> FollowerTimes:
 
 async def followed(*, followers: int, events: int, period_s: float) -> list[float]:
     """Return how long each event took to each follower, in milliseconds, warm-ups left out."""
-    session_id = (await asyncio.to_thread(blank_room)).session_id
+    writer = RowThreads(1, "bench-writer")
+    session_id = (await writer.do(blank_room)).session_id
     appended: dict[int, float] = {}
     last = events + WARM_UPS
     following = [asyncio.create_task(seen(session_id, last)) for _ in range(followers)]
-    await asyncio.to_thread(append, session_id, appended, last, period_s)
+    await writer.do(append, session_id, appended, last, period_s)
     times = await asyncio.gather(*following)
+    writer.close()
     return [max(0.0, at[number] - appended[number]) * 1000 for at in times for number in range(WARM_UPS + 1, last + 1)]
 
 
