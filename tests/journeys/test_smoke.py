@@ -25,7 +25,7 @@ from cleanroom.bench.bars import (
     redactor_bar,
     turn_bar,
 )
-from cleanroom.bench.boundary import WARM_UPS, measure_boundary
+from cleanroom.bench.boundary import HOSTILE, WARM_UPS, measure_boundary
 from cleanroom.smoke.client import Answer, TurnSeen
 from cleanroom.smoke.journey import Journey
 from cleanroom.smoke.judge import ASSERTIONS, EXPECTED_ROUTES, as_table, judge, summarize
@@ -250,7 +250,10 @@ def test_the_bars_of_the_boundary_hold_up_to_their_limits_and_no_further() -> No
 @pytest.mark.requirement("bench.boundary")
 def test_the_boundary_is_really_measured() -> None:
     times = measure_boundary(rounds=2)
-    assert all(len(found) == 2 and min(found) > 0 for found in dataclasses.asdict(times).values())
+    found = dataclasses.asdict(times)
+    assert len(found.pop("hostile_ratios")) == len(HOSTILE)
+    assert min(times.hostile_ratios) > 0
+    assert all(len(values) == 2 and min(values) > 0 for values in found.values())
     assert AuthorizationRecord.objects.filter(operation_id="report_progress", allowed=True).count() == 2 * (
         2 + WARM_UPS
     )
