@@ -10,7 +10,6 @@ from mockcore.authority import BudgetHardStop
 from mockcore.handlers.budgets import budgets_of
 from mockcore.handlers.children import ActorMissing
 from mockcore.handlers.dependencies import CompanyScopeViolation, TaskMissing
-from mockcore.handlers.wakes import sanitized
 from mockcore.models import Actor, Run, Task
 from mockcore.models.base import public_part, uid_of
 from mockcore.port import OpenRun
@@ -139,7 +138,7 @@ def _hold(checkout: Checkout) -> Run:
         status=RunStatus.RUNNING.value,
         attempt=2 if request.resume else 1,
         opened_at=work.now,
-        wake={"reason": wake.get("reason", WakeReason.MANUAL.value), "payload": sanitized(wake.get("payload", {}))},
+        wake={"reason": wake.get("reason", WakeReason.MANUAL.value), "payload": wake.get("payload", {})},
         capabilities=sorted(set(request.capabilities or checkout.actor.capability_grants)),
     )
     work.add(run)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import transaction
 
@@ -29,6 +29,7 @@ from mockcore import (
     rows,
     runlog,
     snapshot,
+    world,
 )
 from mockcore.faults import under_faults
 from mockcore.handlers import HANDLERS
@@ -55,6 +56,8 @@ from mockcore.port import (
 from mockcore.refusal import Refusal
 from mockcore.vocabulary import Decided, FaultOperation
 from mockcore.work import UnitOfWork
+
+T = TypeVar("T")
 
 
 class CompanyMissing(Refusal):
@@ -250,7 +253,7 @@ class MockControlPlane:
 
     def context(self, run_id: str) -> dict[str, Any]:
         """Return the run context `paperclip.capability.run-context.v1` of reference A section 3.7."""
-        return context.run_context(self._run(run_id, "company"))
+        return self._undisturbed(lambda _: context.run_context(self._run(run_id, "company")))
 
     def query(self, run_id: str, query: str, /, **arguments: Any) -> dict[str, Any]:
         """Answer one named read of `queries.QUERIES` in the shape of reference A section 1.4.
@@ -258,7 +261,8 @@ class MockControlPlane:
         Raises `RunMissing`, `CommandInvalid` for a query that is not there or cannot take that, and the not-found
         refusals of `queries`.
         """
-        return arrival.query_of(query, arguments)(self._run(run_id))
+        read = arrival.query_of(query, arguments)
+        return self._undisturbed(lambda _: read(self._run(run_id)))
 
     def replay_events(self, request: ReplayEvents) -> list[dict[str, Any]]:
         """Return events of a source after a cursor, in the source's order.
@@ -282,12 +286,16 @@ class MockControlPlane:
 
     def state(self) -> dict[str, Any]:
         """Return the whole state root `paperclip.capability.mock-state.v1` (reference A section 3.2)."""
-        company = Company.objects.filter(pk=self.company_id).first()
-        if company is None:
-            raise CompanyMissing
-        return snapshot.state_root(company)
+        return self._undisturbed(snapshot.state_root)
 
     # ------------------------------------------------------------ rows
+    def _undisturbed(self, reading: Callable[[Company], T]) -> T:
+        """Return what is read of one revision, however many statements that takes."""
+        try:
+            return world.undisturbed(self.company_id, reading)
+        except Company.DoesNotExist:
+            raise CompanyMissing from None
+
     def _lock(self) -> Company:
         """Lock the company first of all: it orders all mutations of the tenant, on PostgreSQL too."""
         company = rows.fetch(Company, lock=True, public_id=self.company_id)

@@ -6,15 +6,16 @@ column, needs nothing here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import transaction
 
 from mockcore.models import Change, Company, Entity
 from mockcore.models.base import POSITION
 
+T = TypeVar("T")
 Facts = dict[str, Any]
 Moved = tuple[str, str, Facts | None, Facts | None]  # kind, public id, before, after
 READS = 3  # attempts to read the rows between two mutations, before the company is locked
@@ -69,23 +70,23 @@ class World:
 
 
 def present(company_id: str) -> tuple[int, World]:
-    """Return the newest revision and the world at it, from the rows. Raises `Company.DoesNotExist`.
+    """Return the newest revision and the world at it, from the rows. Raises `Company.DoesNotExist`."""
+    return undisturbed(company_id, lambda company: (company.revision, read(company)))
+
+
+def undisturbed(company_id: str, reading: Callable[[Company], T]) -> T:
+    """Return what several statements read of one revision. Raises `Company.DoesNotExist`.
 
     No lock is taken: the rows are read again when a mutation came in between. Inside a transaction that has locked the
     company, or on a database whose transactions read one snapshot, the first reading stands.
     """
     for _ in range(READS):
         before = Company.objects.get(pk=company_id)
-        world = read(before)
+        found = reading(before)
         if Company.objects.values_list("revision", flat=True).get(pk=company_id) == before.revision:
-            return before.revision, world
-    return _present_locked(company_id)
-
-
-def _present_locked(company_id: str) -> tuple[int, World]:
+            return found
     with transaction.atomic():
-        company = Company.objects.select_for_update().get(pk=company_id)
-        return company.revision, read(company)
+        return reading(Company.objects.select_for_update().get(pk=company_id))
 
 
 def read(company: Company) -> World:

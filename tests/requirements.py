@@ -174,6 +174,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "company.lifecycle": ("A stopped company is read-only until it is started, and loses nothing.", "reference A 3.5"),
     "company.open.again": ("Reopening a run changes nothing.", "reference A 3.6"),
     "company.open.one-mutation": ("Opening checks the task out and is one mutation.", "reference A 3.6"),
+    "company.reads.whole": ("What is read together is of one revision.", "design section 4"),
     "company.refusal.moves-nothing": ("A refusal leaves only a decision record.", "design section 4"),
     "company.release": ("A released task is free for another run.", "reference A 3.9"),
     "company.retired.read-only": ("A retired company never changes.", "design section 7"),

@@ -70,9 +70,10 @@ def release_task(scene: Scene, command: ReleaseTask) -> None:
     task, reason = scene.task, text_in(command.reason, name="reason")
     if scene.run is None or task.checkout_run_id != scene.run.uid:
         raise ReleaseLockMismatch
-    if task.status == TaskStatus.IN_PROGRESS:
-        task.status = TaskStatus.TODO.value  # the one way back that the table lacks (reference A 3.10)
-    elif not dependencies.open_blockers(scene.work, task):
+    waits = dependencies.open_blockers(scene.work, task)
+    if task.status == TaskStatus.IN_PROGRESS:  # the ways back that the table lacks (reference A 3.10)
+        task.status = (TaskStatus.BLOCKED if waits else TaskStatus.TODO).value
+    elif task.status != TaskStatus.BLOCKED or not waits:
         task.status = step(task.status, TaskStatus.TODO).value
     task.checkout_run = task.execution_run = None
     comments.say(scene, reason)

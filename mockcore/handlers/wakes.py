@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +12,6 @@ from mockcore.refusal import Refusal
 from mockcore.vocabulary import WakeReason
 
 MAX_DELAY_TICKS = 10_000_000  # seconds of company time; the tool's own bound is 10,000
-PROTECTED_KEY = re.compile(r"authorization|credential|api.?key|secret|token", re.IGNORECASE)
 
 
 class WakeDelayInvalid(Refusal):
@@ -50,17 +48,8 @@ def wake_assignee(
             actor_id=task.assignee_actor_id,
             task=task,
             reason=reason.value,
-            payload=sanitized(payload),
+            payload=payload,
             due_at=work.now + timedelta(seconds=delay_s),
             created_at=work.now,
         )
     )
-
-
-def sanitized(value: Any) -> Any:
-    """Return a wake's payload with the values under protected keys masked. Source: reference A 2.12."""
-    if isinstance(value, dict):
-        return {k: "[REDACTED]" if PROTECTED_KEY.search(k) else sanitized(inner) for k, inner in value.items()}
-    if isinstance(value, list):
-        return [sanitized(inner) for inner in value]
-    return value

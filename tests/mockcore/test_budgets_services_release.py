@@ -157,7 +157,30 @@ def test_a_blocked_task_without_a_blocker_is_to_do_once_given_back(desk: Desk) -
     assert desk.status == "todo"
 
 
+def blocked_anew(desk: Desk) -> None:
+    """Let the active task wait for an open one, as when a finished blocker is taken up again."""
+    company = desk.company()
+    models.Blocker.objects.create(
+        company=company,
+        public_id="blocker-x",
+        position=1,
+        task=models.Task.objects.get(public_id=desk.task_id),
+        blocked_by_task=TaskFactory(company=company),
+        created_at=company.now(),
+    )
+
+
+def test_a_task_in_progress_is_given_back_as_blocked_while_a_blocker_is_open_again(desk: Desk) -> None:
+    blocked_anew(desk)
+    assert desk.status == "in_progress"
+    desk.do(ReleaseTask(reason="Waiting"))
+    assert (desk.status, desk.task["checkoutRunId"]) == ("blocked", None)
+
+
 def test_a_task_in_review_is_not_given_back_and_a_reason_is_needed(desk: Desk) -> None:
     desk.refuse(ReleaseTask(reason=" "), "semantic_command_invalid")
     desk.do(ASK)
     desk.refuse(ReleaseTask(reason="Tired"), "task_transition_illegal")
+    blocked_anew(desk)
+    desk.refuse(ReleaseTask(reason="Tired"), "task_transition_illegal")
+    assert desk.task["checkoutRunId"] == "run-1"

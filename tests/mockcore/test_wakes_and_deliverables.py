@@ -46,6 +46,12 @@ def test_protected_values_do_not_enter_a_wake(desk: Desk) -> None:
     }
 
 
+def test_a_wake_keeps_what_only_sounds_protected(desk: Desk) -> None:
+    payload = {"tokenCount": 7, "secretary": "Ada", "credentialsNeeded": False, "task": "task-cleanroom-0a1b"}
+    desk.do(ScheduleWake(reason="manual", delay_ticks=1, payload_json=payload))
+    assert desk.entity("wake:wake-0001")["payload"] == payload
+
+
 def test_a_deliverable_is_an_artifact_and_its_work_product(desk: Desk) -> None:
     applied = desk.do(RegisterDeliverable(**DELIVERABLE))
     artifact, product = desk.entity("artifact:artifact-0001"), desk.entity("work-product:work-product-0001")
