@@ -107,11 +107,8 @@ def authorization_id(*, number: int) -> str:
     return public_id(number)
 
 
-def record_exposure(*, subject: Subject, decisions: Sequence[tuple[Operation, Decision]]) -> None:
-    """Write one record per listed catalog entry, in order."""
-    if not decisions:
-        return
-    reserved = reserve_numbers(company_id=subject.company_id, count=len(decisions))
+def record_exposure(*, place: Reserved, subject: Subject, decisions: Sequence[tuple[Operation, Decision]]) -> None:
+    """Write one record per listed catalog entry, in order, under as many reserved numbers."""
     columns = {**subject.columns(), "phase": Phase.EXPOSURE.value, "after_revision": subject.revision}
     records = [
         rows.make(
@@ -123,9 +120,9 @@ def record_exposure(*, subject: Subject, decisions: Sequence[tuple[Operation, De
             reason=decision.reason,
             **columns,
         )
-        for number, (operation, decision) in enumerate(decisions, start=reserved.first)
+        for number, (operation, decision) in enumerate(decisions, start=place.first)
     ]
-    _insert(subject.company_id, reserved.previous, records)
+    _insert(subject.company_id, place.previous, records)
 
 
 def record_invocation(*, subject: Subject, invocation: Invocation) -> None:

@@ -36,7 +36,7 @@ from mockcore.text import clean_text
 __all__ = ["Call", "Dispatched", "Dispatcher", "Scenario", "fixture_run_capabilities", "list_authorization_records"]
 
 DENIAL_SCHEMA = "paperclip.semantic-denial.v1"
-NAME_LIMIT = 200  # characters of an id as we store and repeat it
+ID_LIMIT = 240  # characters of an id as we store and repeat it; the port has none that is longer
 
 UNKNOWN_TOOL = "There is no such tool here. Use one of the tools you were given."
 UNKNOWN_RUN = "This run is not known to the control plane."
@@ -112,12 +112,13 @@ class Dispatcher:
         A run that does not exist is offered nothing.
         """
         with transaction.atomic(savepoint=False):
-            facts = self._facts(run_id)
-            subject = self._subject(run_id, facts)
+            place = authorizations.reserve_numbers(company_id=self.port.company_id, count=len(LIVE_OPERATIONS))
+            facts = self._facts(run_id)  # only now, as for a call
+            subject = self._subject(_id(run_id), facts)
             decisions = [
                 (operation, self._decide(operation, facts, subject, Phase.EXPOSURE)) for operation in LIVE_OPERATIONS
             ]
-            authorizations.record_exposure(subject=subject, decisions=decisions)
+            authorizations.record_exposure(place=place, subject=subject, decisions=decisions)
         return [operation.contract() for operation, decision in decisions if decision.allowed]
 
     def dispatch(self, call: Call) -> Dispatched:
@@ -126,9 +127,9 @@ class Dispatcher:
         A failure inside the read or command is answered `operation_unavailable`, logged, and leaves nothing behind.
         Safe inside a caller's transaction: record, command and the caller's own rows then commit together.
         """
-        call = _tidy(call)
+        run_id, call = call.run_id, _tidy(call)
         with transaction.atomic(savepoint=False):
-            case = self._open(call)
+            case = self._open(call, run_id)
             answer = self._answer(case)
             after = max(case.subject.revision, answer.revision)
             authorizations.record_invocation(subject=case.subject, invocation=_invocation(case, answer, after))
@@ -168,9 +169,10 @@ class Dispatcher:
             task_id=facts.task["id"],
         )
 
-    def _open(self, call: Call) -> _Case:
+    def _open(self, call: Call, run_id: str) -> _Case:
+        """Ask about the run under the very name that was given: one that was cut could be another run's."""
         place = authorizations.reserve_numbers(company_id=self.port.company_id)
-        facts = self._facts(call.run_id)  # only now: the number may have waited for a call in front, which changed rows
+        facts = self._facts(run_id)  # only now: the number may have waited for a call in front, which changed rows
         subject = self._subject(call.run_id, facts)
         case = _Case(call=call, subject=subject, facts=facts, place=place)
         try:
@@ -302,4 +304,8 @@ def _tidy(call: Call) -> Call:
     names = {name: getattr(call, name) for name in ("run_id", "call_id", "operation_id", "turn_id", "message_id")}
     if find_operation(call.operation_id) is None:
         names["operation_id"] = redact(call.operation_id)
-    return replace(call, **{name: clean_text(text)[:NAME_LIMIT] for name, text in names.items()})
+    return replace(call, **{name: _id(text) for name, text in names.items()})
+
+
+def _id(text: object) -> str:
+    return clean_text(text)[:ID_LIMIT] if isinstance(text, str) else ""

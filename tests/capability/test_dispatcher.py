@@ -163,7 +163,7 @@ def test_a_tool_name_made_of_a_secret_is_neither_stored_nor_repeated(dispatcher)
     assert code_of(done) == "tool_not_exposed"
     assert SECRET not in json.dumps(done.envelope)
     assert SECRET not in json.dumps(only_record())
-    assert len(only_record()["operationId"]) <= 200
+    assert len(only_record()["operationId"]) <= 240
 
 
 @pytest.mark.requirement("dispatch.unknown-run")

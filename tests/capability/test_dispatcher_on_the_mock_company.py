@@ -9,10 +9,12 @@ from capability.dispatcher import Call, Dispatcher, Scenario, list_authorization
 from capability.policy import COMMAND_CLAIMS, fixture_run_capabilities
 from mockcore import history
 from mockcore.authority import CLAIMS
+from mockcore.commands import ReleaseTask
 from mockcore.models import Company, Task
 from mockcore.plane import MockControlPlane
-from mockcore.port import Applied, OpenRun
+from mockcore.port import Applied, Envelope, OpenRun
 from mockcore.tenants import seed_clean_room
+from mockcore.text import clean_text
 from tests.capability.test_clean_room_exposure import TEN_CLAIMS, WITHHELD
 from tests.factories import WorkspaceServiceFactory
 
@@ -26,25 +28,27 @@ class Room:
         self.identity = seed_clean_room()
         self.company_id = self.identity.company_id
         self.plane = MockControlPlane(company_id=self.company_id)
-        opened = self.plane.open_run(
+        assert isinstance(self.open("run-room"), Applied)
+        scenario = Scenario(id="capability-clean-room", claims=TEN_CLAIMS)
+        self.dispatcher = Dispatcher(port=self.plane, scenario=scenario, explicit_claims=TEN_CLAIMS)
+        self.calls = 0
+
+    def open(self, run_id):
+        return self.plane.open_run(
             OpenRun(
-                run_id="run-room",
+                run_id=run_id,
                 session_id="session-room",
                 actor_id=self.identity.actor_id,
                 task_id=self.identity.task_id,
                 capabilities=fixture_run_capabilities(TEN_CLAIMS),
             )
         )
-        assert isinstance(opened, Applied)
-        scenario = Scenario(id="capability-clean-room", claims=TEN_CLAIMS)
-        self.dispatcher = Dispatcher(port=self.plane, scenario=scenario, explicit_claims=TEN_CLAIMS)
-        self.calls = 0
 
-    def call(self, operation_id, **given):
+    def call(self, operation_id, run_id="run-room", **given):
         self.calls += 1
         return self.dispatcher.dispatch(
             Call(
-                run_id="run-room",
+                run_id=run_id,
                 call_id=f"call-{self.calls}",
                 operation_id=operation_id,
                 input=given,
@@ -189,6 +193,38 @@ def test_what_is_not_there_is_unavailable_by_name(room):
 def test_an_unknown_run_is_a_typed_denial(room):
     call = Call(run_id="run-nobody", call_id="call-1", operation_id="get_task_context", input={})
     assert denied(room.dispatcher.dispatch(call)) == ("operation_unavailable", None)
+
+
+LONG = "run-" + "r" * 220  # as long as a run is named at most
+
+
+def with_the_long_one(room):
+    room.plane.apply(Envelope(run_id="run-room", idempotency_key="k", command=ReleaseTask(reason="for another")))
+    assert isinstance(room.open(LONG), Applied)
+
+
+@pytest.mark.requirement("dispatch.unknown-run")
+@pytest.mark.parametrize(
+    "name",
+    ["run\0room", "run-room\0", "\ud800", "r" * 300, LONG + "x" * 300, "", 7, None],
+    ids=lambda name: repr(name)[:20],
+)
+def test_a_run_by_an_impossible_name_is_offered_and_allowed_nothing(room, name):
+    with_the_long_one(room)
+    assert room.dispatcher.list_tools(run_id=name) == []
+    call = Call(run_id=name, call_id="call-1", operation_id="get_task_context", input={})
+    assert denied(room.dispatcher.dispatch(call)) == ("operation_unavailable", None)
+    assert {record["runId"] for record in list_authorization_records(company_id=room.company_id)} == {
+        clean_text(name)[:240] if isinstance(name, str) else ""
+    }
+
+
+@pytest.mark.requirement("dispatch.envelope")
+def test_a_run_with_the_longest_name_works_and_is_recorded_under_it_whole(room):
+    with_the_long_one(room)
+    assert len(room.dispatcher.list_tools(run_id=LONG)) == 25
+    room.ask("report_progress", run_id=LONG, idempotencyKey="k", body="Half way")
+    assert {record["runId"] for record in list_authorization_records(company_id=room.company_id)} == {LONG}
 
 
 @pytest.mark.requirement("dispatch.protected")

@@ -252,3 +252,30 @@ def test_a_call_that_waited_is_judged_by_what_the_call_in_front_left() -> None:
     assert late == [("", "task_state_denied", "")] * len(late)
     finished = json.loads(AuthorizationRecord.objects.get(company_id=office.company_id, call_id="call-0").result_json)
     assert finished["disposition"] == "applied"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.requirement("dispatch.serial")
+def test_a_listing_that_waited_is_decided_by_what_the_call_in_front_left() -> None:
+    office = Office.opened()
+
+    def of_its_own(work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        with door_held(office) as lined_up:
+            finished = pool.submit(
+                of_its_own, lambda: office.call(1, ("finish_task", {"idempotencyKey": "f", "summary": "done"}))
+            )
+            lined_up(1)
+            listed = pool.submit(of_its_own, lambda: office.dispatcher.list_tools(run_id=RUN))
+            lined_up(2)
+        assert finished.result(WAIT_S).ok
+        assert "get_task_context" in {tool.name for tool in listed.result(WAIT_S)}
+    records = AuthorizationRecord.objects.filter(company_id=office.company_id).order_by("number")
+    last = list(records)[-len(LIVE_OPERATIONS) :]
+    assert {record.phase for record in last} == {"exposure"}
+    assert {record.before_revision for record in last} == {office.plane.state_revision()}
