@@ -65,6 +65,11 @@ DIRECT = (
         r"((?:which|what|how|where|when|who)\b(?: (?!to\b)\w+){0,3}) to (?=\w)",
         r"\1 should I ",
     ),
+    (
+        r"^((?:which|what|how|where|when|why|who)\b(?: \w+){0,3}?)"
+        r" ((?:I|you|we|they|he|she|it)|(?:the|our|your|my|this) \w+) (should|can|could|may|might|will|would|must)\b",
+        r"\1 \3 \2",
+    ),
     (r"^(?:whether|if) I am (?=\w)", "am I "),
     (r"^(?:whether|if) you (?!can|may)(?=\w)", "do you "),
     (r"^(?:whether|if) ", "is it so that "),

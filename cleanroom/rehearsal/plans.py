@@ -28,7 +28,8 @@ NO_TITLE_WORDS = (
     "a an the my our your this that me us some short brief long quick simple small new first good proper write draft "
     "create make start add of for as and with"
 )
-
+PLAN_STEPS = 4  # of a plan whose writer has not said how many
+MAX_PLAN_STEPS = 20
 
 SECTION = re.compile(
     r"\badd(?:ing)?\s+(?:\w+\s+){0,3}?(?:section|chapter|paragraph)\s+(?:(?:about|on|for|called|named|titled)\s+)"
@@ -164,15 +165,21 @@ def document_body(clause: Clause, task: Mapping[str, Any]) -> str:
     about = topic_of(clause)
     if document_word(clause) != "plan":
         return (f"About {about}. " if about else "") + describe_task(task)
-    goal = about or f"“{title}”"
-    steps = (
-        f"Agree with the board on what “done” means for {goal}.",
-        f"Do the smallest part of {goal} that can be shown, and record a status on {identifier}.",
-        "Check what was done against step 1, and ask the board for a review.",
-        f"Finish {identifier} with a summary of the result.",
-    )
+    steps = plan_steps(about or f"“{title}”", identifier, count=clause.count_of("step") or PLAN_STEPS)
     listed = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
     return f"How to get {identifier} “{title}” done:\n\n{listed}"
+
+
+def plan_steps(goal: str, identifier: str, *, count: int) -> list[str]:
+    """Return so many steps, 1 to `MAX_PLAN_STEPS`: what can be left out is left out, and work can be cut finer."""
+    count = min(max(1, count), MAX_PLAN_STEPS)
+    agree = f"Agree with the board on what “done” means for {goal}."
+    begin = f"Do the smallest part of {goal} that can be shown, and record a status on {identifier}."
+    more = f"Do the next part of {goal}, and record a status on {identifier}."
+    check = "Check what was done against step 1, and ask the board for a review."
+    finish = f"Finish {identifier} with a summary of the result."
+    few = {1: [begin], 2: [begin, finish], 3: [agree, begin, finish]}
+    return few.get(count) or [agree, begin, *[more] * (count - PLAN_STEPS), check, finish]
 
 
 def revise_document(clause: Clause, memory: Memory) -> Plan:

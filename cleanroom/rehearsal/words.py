@@ -21,6 +21,7 @@ NAMED = re.compile(
     re.IGNORECASE,
 )
 ABOUT = re.compile(r"\b(?:about|on|for)\s+(?P<words>[^.;:?!\n]+)", re.IGNORECASE)
+NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 TURNED = {"i": "you", "me": "you", "my": "your", "mine": "yours", "am": "are"}
 TURNED |= {"you are": "I am", "you": "I", "your": "my", "yourself": "myself", "myself": "yourself"}
 TURNING = re.compile(
@@ -89,6 +90,11 @@ class Clause:
     def number(self) -> int | None:
         match = re.search(r"\b(\d{1,6})\b", self.text)
         return int(match[1]) if match else None
+
+    def count_of(self, thing: str) -> int | None:
+        """How many of a thing are asked for: 3 for "step" in `with three short steps`. None when not said."""
+        match = re.search(rf"\b(\d{{1,3}}|{'|'.join(NUMBERS)})[- ](?:\w+ )?{thing}s?\b", hide_quotes(self.text), re.I)
+        return (NUMBERS.get(match[1].lower()) or int(match[1])) if match else None
 
     @property
     def before_first_quote(self) -> str:

@@ -78,3 +78,25 @@ def test_a_document_that_is_to_be_written_is_made_beside_the_one_there_is() -> N
     thread.ask("Write a document called Budget: ask for 100")
     name, sent = thread.calls[-1]
     assert (name, sent["key"], sent["title"], sent["baseRevisionId"]) == ("write_document", "budget", "Budget", None)
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        ("Write a plan", 4),
+        ("Write a document called plan with three steps", 3),
+        ("Write a plan with 1 step", 1),
+        ("Write a two-step plan", 2),
+        ("Draft a plan of seven small steps", 7),
+        ("Write a plan with 20 steps", 20),
+        ("Write a plan with 999 steps", 20),
+        ("Write a plan with 0 steps", 4),
+        ('Write a plan called "Six steps"', 4),
+    ],
+)
+def test_a_plan_has_as_many_steps_as_were_asked_for(words: str, count: int) -> None:
+    thread = Thread()
+    thread.ask(words)
+    [body] = [given["body"] for name, given in thread.calls if name == "write_document"]
+    steps = [line for line in body.splitlines() if line[:1].isdigit()]
+    assert [step.partition(".")[0] for step in steps] == [str(number) for number in range(1, count + 1)]
