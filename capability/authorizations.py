@@ -200,9 +200,10 @@ def number_of(authorization_id: str) -> int:
     return int(named[1]) if named else 0
 
 
-def count_invocations(*, company_id: str) -> int:
-    """Return how many calls of a company were decided so far, refused ones included."""
-    return AuthorizationRecord.objects.filter(company_id=company_id, phase="invocation").count()
+def last_call_id(*, company_id: str) -> str:
+    """Return the caller's own id of the newest recorded call of a company; empty when there is none."""
+    calls = AuthorizationRecord.objects.filter(company_id=company_id, phase=Phase.INVOCATION.value)
+    return calls.order_by("-number").values_list("call_id", flat=True).first() or ""
 
 
 def discard(*, company_id: str) -> None:

@@ -448,7 +448,7 @@ class Host:
             room=self.room,
             call=call,
             turn=turn.alias,
-            call_id=f"call-{self._calls}",
+            call_id=toolcalls.call_name(self._calls),
             message_id=turn.message_id,
             pending=frozenset(self._pending),
         )

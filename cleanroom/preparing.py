@@ -55,7 +55,7 @@ def prepare(room: Room) -> Prepared:
         room=room,
         tools=tools,
         withheld=toolcalls.withheld([tool.name for tool in tools]),
-        calls=authorizations.count_invocations(company_id=room.company_id),
+        calls=toolcalls.call_number(authorizations.last_call_id(company_id=room.company_id)),
         pending=frozenset(toolcalls.pending_ids(room)),
         snapshot=turn_rows.load_snapshot(room.session_id),
     )

@@ -46,6 +46,16 @@ class Performed:
     settled: tuple[str, ...] = ()
 
 
+def call_name(number: int) -> str:
+    """Return our name for a room's call. No name is given twice: one whose call could not be recorded is left out."""
+    return f"call-{number}"
+
+
+def call_number(name: str) -> int:
+    """Return the number in such a name; 0 for what is none."""
+    return int(name.removeprefix("call-")) if name.startswith("call-") else 0
+
+
 def perform(
     *, room: Room, call: ToolCall, turn: str, call_id: str, message_id: str, pending: frozenset[str]
 ) -> Performed:

@@ -331,6 +331,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "guard.measured": ("The network guard counts connections that leave the machine.", "design section 6"),
     "guard.row": ("The network guard's row reads as promised and is measured.", "seed clean-room chat, Real-API block"),
     "host.bounded": ("What an agent said and is not written yet is bounded.", "house style"),
+    "host.call-names": ("No two calls of a room have one name, whatever ended in between.", "design section 6"),
     "host.close.bounded": ("A host that closes waits for no command, but for every agent.", "design section 6"),
     "host.late-call": ("A tool call of a turn that has ended is refused and not dispatched.", "issue clean-room chat"),
     "host.lost-agent": ("An agent that goes away ends its turn by name and is cleared away.", "trouble T33"),

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
+from capability.models import AuthorizationRecord
 from cleanroom import startup, turn_rows
 from cleanroom.harness import HarnessTurnActiveError, HarnessUnavailableError
 from cleanroom.host import Host
@@ -15,9 +17,10 @@ from cleanroom.hostloop import host_loop
 from cleanroom.registry import registry
 from cleanroom.turns import AlreadyTerminal
 from evidence.views import thread
+from mockcore import history
 from tests.cleanroom.support.chat import Chat, Later
 from tests.cleanroom.support.memory_driver import MemoryDriver
-from tests.cleanroom.support.scripts import calls, endless
+from tests.cleanroom.support.scripts import STATUS, calls, endless
 
 Bounds = Callable[..., None]
 
@@ -98,6 +101,27 @@ def test_a_rested_room_says_so_and_resumes_its_thread_with_the_next_message(
     [snapshot] = agents.recovered
     assert snapshot.has_messages
     assert snapshot.driver_session_id == agents.agents[0].ids().driver_session_id
+
+
+@pytest.mark.requirement("host.call-names")
+def test_no_name_of_a_call_is_given_twice_although_one_could_not_be_recorded(
+    agents: MemoryDriver, chat: Chat, bounds: Bounds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(**_: Any) -> Any:
+        raise OperationalError("database is locked")
+
+    bounds(idle_s=0.0)
+    agents.scripts += [calls("report_progress", STATUS | {"idempotencyKey": str(number)}) for number in range(4)]
+    chat.talk()
+    with monkeypatch.context() as locked:
+        locked.setattr(history, "entities", refused)
+        chat.talk()
+    chat.talk()
+    assert host_loop.call(host_of(chat).rest(), timeout_s=5)
+    chat.talk()
+    assert [event.item_id for event in chat.calls()] == ["call-1", "call-3", "call-4"]
+    recorded = AuthorizationRecord.objects.filter(phase="invocation", run_id=chat.row.run_id).order_by("number")
+    assert list(recorded.values_list("call_id", flat=True)) == ["call-1", "call-3", "call-4"]
 
 
 def test_a_room_that_works_does_not_rest(agents: MemoryDriver, chat: Chat, bounds: Bounds) -> None:
