@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from django.db import DatabaseError, OperationalError, transaction
+from django.db import DatabaseError, DataError, OperationalError, transaction
 
 from cleanroom.hostloop import host_loop
 from evidence import record
@@ -32,6 +32,9 @@ AT_ONCE_S, PROGRESS_S, BOOKS_S = 0.0, 1 / 30, 1 / 10  # how long an entry may wa
 GATHER_S = 0.003  # what a person watches waits this long after a pause: it comes in bursts
 WAITING_MAX = 1024  # entries, beyond which an agent is made to wait
 RETRY_PAUSES_S = (0.2, 1.0, 3.0)  # on top of the database's own patience
+KEPT_S = 5.0  # after the last of these, until what could not be written is tried anew
+NO_EVENT = (record.UnknownEventType, ValueError, TypeError, DataError)  # what is wrong with a draft, not with the rows
+UNRECORDED = {"code": "event_unrecorded", "message": "Something that the agent said or did could not be recorded."}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +111,7 @@ class Outbox:
         finally:
             self._closed = True
             self._bell.set()
+            self._sooner.set()
             await self._task
 
     def _job(self, work: Callable[[], Any], *, surely: bool) -> Job:
@@ -177,9 +181,14 @@ class Outbox:
                 job.done.set_exception(failure) if failure else job.done.set_result(result)
 
     def _keep(self, drafts: list[Draft]) -> None:
-        """Let unwritten events go first in the next batch. An outbox that is being closed has no other."""
-        if not self._closed:
+        """Let unwritten events go first in the next batch, which comes by itself after a while.
+
+        An outbox that is being closed has no other.
+        """
+        if drafts and not self._closed:
             self._waiting[:0] = drafts
+            self._due = min(self._due, asyncio.get_running_loop().time() + KEPT_S)
+            self._bell.set()
 
     async def _committed(self, entries: list[Entry]) -> list[Outcome]:
         """Write the entries and return the outcome of each job. Raises the `DatabaseError` that does not go away."""
@@ -210,6 +219,21 @@ class Outbox:
                 self._append(entry)
 
     def _append(self, drafts: list[Draft]) -> None:
+        try:
+            self._record(drafts)
+        except NO_EVENT:
+            for draft in drafts:
+                self._append_alone(draft)
+
+    def _append_alone(self, draft: Draft) -> None:
+        """Append an event, or say in its place that there was one which cannot be kept. It takes no other with it."""
+        try:
+            self._record([draft])
+        except NO_EVENT:
+            log.exception("an event of type %s cannot be recorded", draft.type)
+            self._record([Draft(type="harness.diagnostic", payload=UNRECORDED, turn_id=draft.turn_id)])
+
+    def _record(self, drafts: list[Draft]) -> None:
         try:
             with transaction.atomic():
                 record.append(session_id=self._session_id, drafts=drafts)

@@ -422,6 +422,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "opening.rotation.memory": ("A rotated cookie is remembered sealed, bounded and for seconds.", "decision 0002"),
     "opening.stale-id": ("A stale id opens a fresh room.", "seed clean-room chat"),
     "outbox.merge": ("Streamed text is merged; nothing else is touched.", "design section 11, frame cost"),
+    "outbox.one-bad-event": (
+        "An event that cannot be recorded is named as such and takes no other with it.",
+        "design section 7",
+    ),
     "outbox.order": ("What a host writes is in the order it happened.", "design section 7"),
     "outbox.retry": ("A write that the database refuses for a while is tried again, in order.", "design section 7"),
     "page.announce": (

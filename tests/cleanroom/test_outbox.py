@@ -13,6 +13,7 @@ from cleanroom import outbox as outboxes
 from cleanroom.hostloop import HostLoop
 from cleanroom.outbox import Outbox, merged
 from evidence import record
+from evidence.follow import hub
 from evidence.record import Draft
 
 
@@ -204,6 +205,63 @@ def test_what_a_person_watches_is_written_soon_after_a_pause_and_rarely_from_the
     assert loop.call(write(), timeout_s=10) == [1, 1]
     texts = [event.payload.get("text") for event in record.read_events(session_id=session_id, after=0)]
     assert texts == ["first", "second"]
+
+
+@pytest.mark.requirement("outbox.retry")
+@pytest.mark.django_db(transaction=True)
+def test_events_that_could_not_be_written_are_written_later_although_nothing_more_comes(
+    loop: HostLoop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_id = str(uuid.uuid4())
+    record.open_log(session_id=session_id, run_id="run-1")
+    failed = failing_appends(monkeypatch, times=len(outboxes.RETRY_PAUSES_S) + 1)
+    monkeypatch.setattr(outboxes, "KEPT_S", 0.01)
+
+    async def write() -> None:
+        outbox = Outbox(session_id=session_id)
+        with hub.following(session_id) as (_, bell):
+            outbox.put(NOTICE)
+            outbox.put(delta("one"))
+            assert await bell.wait(timeout_s=5)
+        await outbox.close()
+
+    loop.call(write(), timeout_s=10)
+    assert [event.payload.get("text") for event in record.read_events(session_id=session_id, after=0)] == [None, "one"]
+    assert failed == [2, 2, 2, 2]
+
+
+@pytest.mark.requirement("outbox.one-bad-event")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Draft(type="no.such.event", payload={}),
+        Draft(type="item.delta", payload={"text": float("nan")}, turn_id="turn-1"),
+    ],
+    ids=["a type that is none", "a payload that is no JSON"],
+)
+@pytest.mark.parametrize("company", [False, True])
+def test_an_event_that_cannot_be_recorded_is_named_as_such_and_takes_no_other_with_it(
+    loop: HostLoop, caplog: pytest.LogCaptureFixture, bad: Draft, company: bool
+) -> None:
+    session_id = str(uuid.uuid4())
+    record.open_log(session_id=session_id, run_id="run-1")
+
+    async def write() -> None:
+        outbox = Outbox(session_id=session_id)
+        if company:
+            outbox.put(delta("before"))
+        outbox.put(bad)
+        if company:
+            outbox.put(delta("after"))
+            await outbox.do(lambda: record.append(session_id=session_id, drafts=[delta("job")]))
+        await outbox.close()
+
+    loop.call(write(), timeout_s=5)
+    events = record.read_events(session_id=session_id, after=0)
+    told = [event.payload.get("text") or event.payload["code"] for event in events]
+    assert told == (["before", "event_unrecorded", "after", "job"] if company else ["event_unrecorded"])
+    assert "cannot be recorded" in caplog.text
 
 
 @pytest.mark.django_db(transaction=True)
