@@ -34,6 +34,7 @@ from evidence import record
 from evidence.record import Draft
 from mockcore import tenants
 from mockcore.port import OpenRun
+from mockcore.text import clean_text
 
 log = logging.getLogger(__name__)
 _opening = threading.Lock()
@@ -78,7 +79,7 @@ def open_room(*, session_id: str | None, presented: str | None) -> Opened:
 
 def _living(session_id: str, presented: str | None) -> Opened | None:
     """Return an open room of this browser. None when there is none, or no more: another tab may just retire it."""
-    living = ChatSession.objects.filter(public_id=session_id, state=ChatSession.State.OPEN)
+    living = ChatSession.objects.filter(public_id=clean_text(session_id), state=ChatSession.State.OPEN)
     if (session := living.first()) is None:
         return None
     held = _newest_of(presented)
@@ -153,7 +154,8 @@ def _one_at_a_time() -> Iterator[None]:
 
 
 def _refuse_foreign(session_id: str | None, presented: str | None) -> None:
-    session = ChatSession.objects.filter(public_id=session_id or "", state=ChatSession.State.OPEN).first()
+    known = ChatSession.objects.filter(public_id=clean_text(session_id or ""), state=ChatSession.State.OPEN)
+    session = known.first()
     if session is not None:
         owned_session(session_id=session.public_id, presented=presented, now=rooms.now())
 

@@ -31,6 +31,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "api.body-size": ("The body's bound is checked by length and while reading.", "design section 12"),
     "api.database-busy": ("A database held by others is 503, and only when nothing was changed.", "design section 12"),
     "api.json-bodies": ("Hostile bodies are refused by name.", "trouble T47"),
+    "api.ids": ("An id that cannot be one is refused like one that is not known.", "design section 12"),
     "api.methods": ("Every route enforces its method and content type.", "design section 12"),
     "approval.board-decides": (
         "The board decides an approval on a card and the thread resumes.",

@@ -174,3 +174,47 @@ async def test_without_a_codex_binary_opening_says_so(make_server: Callable[...,
     async with browser(server) as one:
         answer = await one.call("GET", "cleanroom/session")
         assert (answer.status, answer.code) == (503, "codex_unavailable")
+
+
+HOSTILE_IDS = ("\0", "a\0b", "x" * 10_000, "é" * 300, "../../etc", "%00", " ", "' OR 1=1 --")
+
+
+@pytest.mark.requirement("api.ids")
+@pytest.mark.parametrize("name", HOSTILE_IDS, ids=lambda name: repr(name)[:12])
+async def test_an_id_that_cannot_be_one_is_refused_by_name_on_every_route(ada: Browser, name: str) -> None:
+    fields = {"message": "Hello", "interactionId": "interaction-0001", "outcome": "accepted"}
+    needed = {"message": ("message",), "interaction": ("interactionId", "outcome")}
+    for route in POST_ROUTES[1:]:
+        body = {"sessionId": name} | {field: fields[field] for field in needed.get(route, ())}
+        answer = await ada.call("POST", route, body)
+        assert (route, answer.status, answer.code) == (route, 404, "unknown_session")
+    mine = {"sessionId": ada.session_id}
+    answer = await ada.call("POST", "interaction", {**mine, "interactionId": name, "outcome": "accepted"})
+    assert (answer.status, answer.code) == (404, "interaction_missing")
+    answer = await ada.call("POST", "interaction", {**mine, "interactionId": "interaction-0001", "outcome": name})
+    assert (answer.status, answer.code) == (404, "interaction_missing")
+    answer = await ada.call("POST", "message", {**mine, "message": "Hello", "clientMessageId": name})
+    assert (answer.status, answer.code) == (400, "invalid_request")
+    assert (await ada.open(ada.session_id))["turns"] == 0
+
+
+@pytest.mark.requirement("api.ids")
+@pytest.mark.parametrize("name", HOSTILE_IDS, ids=lambda name: repr(name)[:12])
+async def test_an_id_that_cannot_be_one_is_absent_on_the_two_open_routes(ada: Browser, name: str) -> None:
+    before = ada.session_id
+    opened = await ada.open(name if len(name) < 1_000 else name[:1_000])
+    assert opened["sessionId"] != before
+    answer = await ada.call("POST", "cleanroom/session", {"sessionId": name})
+    assert answer.status == 201
+    assert answer.body["sessionId"] not in {before, opened["sessionId"]}
+
+
+@pytest.mark.requirement("api.bodies")
+@pytest.mark.parametrize("charset", ["base64", "hex", "rot13", "no-such-thing", "utf-16", '"', "utf-8; charset=zlib"])
+async def test_a_content_type_with_a_strange_charset_is_read_as_json_or_refused(ada: Browser, charset: str) -> None:
+    strange = {"Content-Type": f"application/json; charset={charset}"}
+    body = json.dumps({"sessionId": ada.session_id, "message": ""}).encode()
+    answer = await ada.call("POST", "message", body, headers=strange)
+    assert (answer.status, answer.code) in {(400, "message_empty"), (415, "unsupported_media_type")}
+    answer = await ada.call("GET", f"cleanroom/session?sessionId={ada.session_id}", headers=strange)
+    assert (answer.status, answer.body["sessionId"]) == (200, ada.session_id)
