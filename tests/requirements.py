@@ -579,6 +579,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "server.kept-threads": ("Requests reuse threads, never one that is still busy.", "architecture notes A"),
     "server.loopback": ("Only loopback addresses are listened on.", "design section 6"),
+    "server.only-one": (
+        "A second server on a directory or a database is refused and touches nothing.",
+        "design section 6",
+    ),
     "server.port-in-use": ("A taken port is one line that says what to do.", "design section 9"),
     "settings.bounds": ("Every number has a default and a hard cap, and is taken at it.", "style section 9"),
     "settings.defaults": ("The numbers of the seeds are the defaults.", "seed clean-room chat, Bounds"),

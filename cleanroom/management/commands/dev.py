@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
@@ -11,25 +10,28 @@ import subprocess
 import sys
 import threading
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from capability import serve
 from cleanroom import agent, operator, startup
 from cleanroom.guard import guard
+from cleanroom.onlyserver import ServerPresent, only_server_of, shown
 
 REHEARSAL_START_S = 15
+REHEARSAL_END_S = 5
 AS_ROOT = (
     "Root      this server runs as root, and so do Codex and runnerd. The model's commands have no powers and see no\n"
     "          settings or homes, but whoever finds a way out of their sandbox is root: better use an ordinary account"
+)
+OWN_PLACE = (
+    "Give this one a directory, a database and a port of its own: PORT=4190 CAPABILITY_VAR_DIR=var/two make demo"
 )
 NOT_SERVED = [  # parts of packages that no page asks for
     *("*.map", "*.ts", "*.cts", "*.mts", "*.cjs", "*.cjs.js", "*.umd.*"),
@@ -53,13 +55,17 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         guard.install()
-        with only_server_of(Path(settings.VAR_DIR)):
-            try:
+        try:
+            with only_server_of(Path(settings.VAR_DIR)):
                 listener = serve.listen(host=options["host"], port=options["port"])
-            except serve.CannotListen as error:
-                raise CommandError(str(error)) from None
-            self._prepare(options)
-            self._serve(options, listener)
+                self._prepare(options)
+                self._serve(options, listener)
+        except serve.CannotListen as error:
+            raise CommandError(str(error)) from None
+        except ServerPresent as error:
+            raise CommandError(f"{error} {OWN_PLACE}") from None
+        except OperationalError as error:
+            raise CommandError(f"The database cannot be used: {str(error).strip().splitlines()[0]}") from None
 
     def _prepare(self, options: dict[str, Any]) -> None:
         if options["migrate"] or options["prepare"]:
@@ -95,8 +101,7 @@ class Command(BaseCommand):
             )
         finally:
             if rehearsal is not None:
-                rehearsal.terminate()
-                rehearsal.wait(5)
+                end_rehearsal(rehearsal)
 
     def _say(self, host: str, port: int, password: Path, cut: int) -> None:
         model = agent.model()
@@ -119,20 +124,6 @@ def user_warning(user_id: int) -> str:
     return AS_ROOT if user_id == 0 else ""
 
 
-@contextmanager
-def only_server_of(directory: Path) -> Iterator[None]:
-    """Hold a directory's server lock: a second server would end the first one's turns as it starts."""
-    with (directory / "server.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise CommandError(
-                f"Another server uses {shown(directory)}. Give this one a directory and a port of its own: "
-                "CAPABILITY_VAR_DIR=var/two PORT=4190 make demo"
-            ) from None
-        yield
-
-
 def collect_static() -> None:
     """Collect and compress the browser's files once for each build, and drop those of earlier builds."""
     marker = Path(settings.STATIC_COLLECTED)
@@ -143,14 +134,6 @@ def collect_static() -> None:
         call_command("collectstatic", verbosity=0, interactive=False, ignore_patterns=NOT_SERVED)
         marker.touch()
     settings.WHITENOISE_USE_FINDERS = False
-
-
-def shown(path: Path) -> str:
-    """Return a path as a person in the project would write it."""
-    try:
-        return str(path.relative_to(settings.BASE_DIR))
-    except ValueError:
-        return str(path)
 
 
 def start_rehearsal(*, pace: int | None) -> subprocess.Popen[str]:
@@ -171,6 +154,16 @@ def start_rehearsal(*, pace: int | None) -> subprocess.Popen[str]:
     settings.MODEL_NAME = "rehearsal"
     settings.MODEL_LABEL = agent.REHEARSAL_LABEL
     return child
+
+
+def end_rehearsal(child: subprocess.Popen[str]) -> None:
+    """End the rehearsal model, which may have ended by the same Ctrl-C; it is killed when it takes too long."""
+    child.terminate()
+    try:
+        child.wait(REHEARSAL_END_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
 
 
 def _stop_at_end_of_input() -> None:
