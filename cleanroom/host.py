@@ -256,10 +256,9 @@ class Host:
     async def _run_turn(self, turn: ActiveTurn, text: str) -> None:
         try:
             async with asyncio.timeout(limits.cleanroom().turn_timeout_s):
-                agent = await self._ensure_agent()
-                if turn.state is Turn.STARTING:
+                agent = await self._ready_agent()
+                if turn.state is Turn.STARTING:  # from here to the agent's own first step nothing else can happen
                     turn.asked = True
-                    await self._keep_workspace()
                     await agent.start_turn(message=text)
                     await turn.ended.wait()
             if not turn.is_over:  # stopped before there was an agent to stop
@@ -276,10 +275,13 @@ class Host:
             failed = {"code": "internal_error", "message": "The turn failed inside the server."}
             await self._settle(turn, "fail", failed)
 
-    async def _keep_workspace(self) -> None:
-        """Make the room's directory again if somebody removed it: commands could not run without it."""
-        if not self.room.workspace.is_dir():
-            await host_loop.rows(rooms.make_directories, self.room)
+    async def _ready_agent(self) -> HarnessSession:
+        """Return an agent whose room has its directory, made again if somebody removed it: commands need it to run."""
+        agent = await self._ensure_agent()
+        if self.room.workspace.is_dir():
+            return agent
+        await host_loop.rows(rooms.make_directories, self.room)
+        return await self._ensure_agent()  # another may have come meanwhile
 
     async def _stop(self, turn: ActiveTurn, *, reason: str) -> None:
         """Interrupt, and wait a bounded while for the agent to say so; else end the turn without it."""

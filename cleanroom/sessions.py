@@ -46,6 +46,7 @@ from mockcore.port import Cause, Envelope, Principal
 from mockcore.refusal import Refusal
 
 CLOSE_S = 5.0  # how long the processes before may take to end
+NOT_ASKED = "The turn could not be asked to stop just now. Try again."
 UNREAD = "The agent was started anew, but the chat could not be read just now. Open it again."
 
 
@@ -167,7 +168,10 @@ def _board_comment(room: Room, ordinal: int, message_id: str, text: str) -> Boar
 
 # ---------------------------------------------------------------- the agent's process
 def interrupt(*, session_id: str, presented: str | None) -> int:
-    """Ask the active turn to stop and return the cursor. Raises `UnknownSession`, `AlreadyTerminal`."""
+    """Ask the active turn to stop and return the cursor.
+
+    Raises `UnknownSession`, `AlreadyTerminal`, and `HarnessUnavailableError` when it could not be asked in time.
+    """
     session = owned_session(session_id=session_id, presented=presented, now=rooms.now())
     cursor = record.last_number(session_id=session_id)
     try:
@@ -175,6 +179,8 @@ def interrupt(*, session_id: str, presented: str | None) -> int:
     except AlreadyTerminal:
         if not end_lost_turn(session_id=session_id, presented=presented):
             raise
+    except TimeoutError:
+        raise HarnessUnavailableError(NOT_ASKED) from None
     return cursor
 
 

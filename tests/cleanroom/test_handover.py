@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ from django.db import OperationalError, connection
 
 from cleanroom import handover, sessions, turn_rows
 from cleanroom.handover import Sent
+from cleanroom.harness import HarnessUnavailableError
 from cleanroom.host import Host
 from cleanroom.hostloop import HostLoop
-from cleanroom.turns import TurnActive
+from cleanroom.turns import AlreadyTerminal, TurnActive
 from mockcore import history
 from tests.cleanroom.support.chat import Chat, at_once
 from tests.cleanroom.support.memory_driver import MemoryDriver
@@ -141,6 +143,27 @@ def test_a_turn_whose_host_does_not_answer_is_not_taken_for_lost(chat: Chat, mon
     go_on.set()
     monkeypatch.setattr(handover, "HAND_OVER_S", 5.0)
     chat.interrupt()
+    assert chat.end_of(ordinal).event_type == "turn.interrupted"
+
+
+@pytest.mark.requirement("turn.asked-outside")
+def test_a_stop_that_the_host_does_not_hear_in_time_is_unavailable_and_can_be_sent_again(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ordinal, interrupt, go_on = running(chat), Host.interrupt, threading.Event()
+
+    async def silent(self: Host) -> None:
+        go_on.wait(5)  # the loop itself is busy
+        await interrupt(self)
+
+    with monkeypatch.context() as busy:
+        busy.setattr(Host, "interrupt", silent)
+        busy.setattr(sessions, "HAND_OVER_S", SHORT_S)
+        with pytest.raises(HarnessUnavailableError, match="could not be asked to stop"):
+            chat.interrupt()
+        go_on.set()
+    with suppress(AlreadyTerminal):  # the first may have been heard after all
+        chat.interrupt()
     assert chat.end_of(ordinal).event_type == "turn.interrupted"
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from dataclasses import replace
 
 import pytest
 
 from cleanroom import outbox as outboxes
+from cleanroom import rooms
 from cleanroom.harness import HarnessSession, OpenSession, SessionSnapshot
 from cleanroom.registry import registry
+from cleanroom.rooms import Room
 from evidence.views import thread
 from mockcore.plane import MockControlPlane
 from tests.cleanroom.support.chat import Chat, Later
@@ -80,6 +83,29 @@ def test_a_workspace_that_was_removed_is_there_again_at_the_next_turn(agents: Me
     shutil.rmtree(workspace)
     chat.talk()
     assert workspace.is_dir()
+
+
+@pytest.mark.requirement("host.stop.starting")
+def test_a_stop_while_the_workspace_is_made_again_reaches_no_agent(
+    agents: MemoryDriver, chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(agents.agents[0].request.workspace)
+    make, reached, go_on = rooms.make_directories, threading.Event(), threading.Event()
+
+    def slow(room: Room) -> None:
+        reached.set()
+        assert go_on.wait(5)
+        make(room)
+
+    monkeypatch.setattr(rooms, "make_directories", slow)
+    ordinal = chat.send("Never mind")
+    assert reached.wait(5)
+    chat.interrupt()
+    assert chat.end_of(ordinal).event_type == "turn.interrupted"
+    go_on.set()
+    assert chat.talk("Go on").event_type == "turn.completed"
+    assert [agent.messages for agent in agents.agents] == [["Go on"]]
+    assert len(chat.ends(ordinal)) == 1
 
 
 @pytest.mark.requirement("host.workspace")
