@@ -255,7 +255,8 @@ CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 AUTH_PASSWORD_VALIDATORS: list[dict[str, str]] = []  # the only account is made by `manage.py operator`, at random
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_COOKIE_NAME = "capability_operator"
+SESSION_COOKIE_NAME = "capability_operator"  # as served, the port is added
+CSRF_COOKIE_NAME = "capability_operator_csrf"
 SESSION_COOKIE_SAMESITE = "Strict"
 CSRF_COOKIE_SAMESITE = "Strict"
 

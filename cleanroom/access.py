@@ -11,6 +11,7 @@ import re
 import secrets
 from datetime import datetime, timedelta
 
+from capability.http import admission
 from cleanroom.limits import Limits
 from cleanroom.models import BrowserCapability, ChatSession, Surface
 from evidence.record import UnknownSession
@@ -18,9 +19,9 @@ from mockcore import rows
 from mockcore.text import clean_text
 
 __all__ = [
-    "COOKIE_NAMES",
     "COOKIE_VALUE",
     "UnknownSession",
+    "cookie_name",
     "digest_of",
     "held_capability",
     "mint",
@@ -29,8 +30,13 @@ __all__ = [
     "revoke",
 ]
 
-COOKIE_NAMES = {Surface.CLEANROOM: "paperclip_capability_chat"}
+COOKIES = {Surface.CLEANROOM: "paperclip_capability_chat"}
 COOKIE_VALUE = re.compile(r"[A-Za-z0-9_-]{43}")  # 32 bytes, base64url
+
+
+def cookie_name(surface: Surface) -> str:
+    """Return the name of a surface's cookie. The port is in it: browsers send one host's cookies to all its ports."""
+    return f"{COOKIES[surface]}_{admission.served_port()}"
 
 
 def digest_of(value: str) -> str:

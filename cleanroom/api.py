@@ -17,10 +17,9 @@ from capability.http import wire
 from capability.http.admission import admit_request
 from capability.http.errors import UnknownRoute
 from cleanroom import sessions
-from cleanroom.access import COOKIE_NAMES
+from cleanroom.access import cookie_name
 from cleanroom.models import Surface
 
-COOKIE = COOKIE_NAMES[Surface.CLEANROOM]
 CLIENT_MESSAGE_ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
@@ -40,7 +39,7 @@ class ConsoleView(APIView):
         return body
 
     def presented(self, request: Request) -> str | None:
-        return request.COOKIES.get(COOKIE)
+        return request.COOKIES.get(cookie_name(Surface.CLEANROOM))
 
 
 class CleanRoomSession(ConsoleView):
@@ -139,7 +138,7 @@ def _sent(sent: sessions.Sent) -> dict[str, Any]:
 def _with_cookie(response: Response, value: str | None) -> Response:
     if value is not None:
         response.set_cookie(
-            COOKIE,
+            cookie_name(Surface.CLEANROOM),
             value,
             max_age=settings.CLEANROOM_COOKIE_DAYS * 86_400,
             path="/",

@@ -24,7 +24,7 @@ from django.urls import path
 
 from capability.http import admission
 from cleanroom import sessions
-from cleanroom.access import COOKIE_NAMES
+from cleanroom.access import cookie_name
 from cleanroom.models import Surface
 from evidence.follow import Frame, follow, threads
 from evidence.views import frames as view_frames
@@ -79,7 +79,7 @@ def ask_of(scope: dict[str, Any]) -> Ask:
 def cookie_of(headers: Any) -> str | None:
     """Return the browser's capability for the chat, or None."""
     sent = "; ".join(value.decode("latin-1") for name, value in headers if name.lower() == b"cookie")
-    return parse_cookie(sent).get(COOKIE_NAMES[Surface.CLEANROOM])
+    return parse_cookie(sent).get(cookie_name(Surface.CLEANROOM))
 
 
 class ThreadStream(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types

@@ -12,6 +12,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "access.digest": ("Only the SHA-256 of the capability cookie is kept.", "issue clean-room chat"),
     "access.expiry": ("A capability lives 30 days and is renewed on every open.", "issue clean-room chat"),
     "access.known-only": ("A cookie value that this server never issued is no capability.", "reference B, trap 5"),
+    "access.ports": ("Two servers on one host leave each other's cookies alone.", "design section 9"),
     "access.stranger": ("A living room of another browser is 404 on every route.", "design section 12"),
     "admin.lists": ("Every list of the admin opens for the operator and for nobody else.", "issue clean-room chat"),
     "admin.lists.bounded": (

@@ -59,12 +59,18 @@ class Knock:
 
 # ---------------------------------------------------------------- our own addresses
 _serving: frozenset[str] = frozenset()
+_port: int | None = None
 
 
 def serving(host: str, port: int) -> None:
     """Tell admission the address that is really listened on: a port of 0 was a wish. The last call wins."""
-    global _serving
-    _serving = _addresses(host, port)
+    global _serving, _port
+    _serving, _port = _addresses(host, port), port
+
+
+def served_port() -> int:
+    """Return the port that is listened on, or is to be."""
+    return settings.PORT if _port is None else _port
 
 
 def allowed_hosts() -> frozenset[str]:

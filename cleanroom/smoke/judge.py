@@ -13,7 +13,7 @@ from cleanroom.smoke.journey import Journey
 
 SCHEMA = "paperclip.capability.clean-room-smoke.v1"
 LABELS = {"agentLabel": "Real Codex", "runnerLabel": "Real runnerd", "controlPlaneLabel": "Mock Paperclip"}
-CHAT_COOKIE = "paperclip_capability_chat"
+CHAT_COOKIE = "paperclip_capability_chat_"  # and the port
 PREFIXES_SHOWN = 3
 EXPECTED_ROUTES = {"interrupt": 409, "interaction": 404, "reconnect": 200, "reset": 200}
 CREDENTIALS = (
@@ -208,7 +208,7 @@ ASSERTIONS: dict[str, Callable[[Journey], bool]] = {
     "newChatRotatesIdentity": rotated,
     "priorAuthorityRetired": lambda j: len(j.retired) == 6 and set(j.retired.values()) == {404},
     "crossSessionDenied": lambda j: len(j.stranger) == 7 and set(j.stranger.values()) == {404},
-    "capabilityBound": lambda j: CHAT_COOKIE in j.cookies,
+    "capabilityBound": lambda j: any(name.startswith(CHAT_COOKIE) for name in j.cookies),
 }
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from capability.http import admission
 from cleanroom import limits, streams
-from cleanroom.access import COOKIE_NAMES, mint
+from cleanroom.access import cookie_name, mint
 from cleanroom.models import BrowserCapability, ChatSession, Surface
 from evidence import record
 from evidence.follow import hub
@@ -25,7 +25,6 @@ from evidence.views.thread import snapshot
 pytestmark = pytest.mark.django_db(transaction=True)
 
 HOST = "127.0.0.1:4184"
-COOKIE = COOKIE_NAMES[Surface.CLEANROOM]
 SUBMITTED = Draft("turn.submitted", {"ordinal": 1, "messageId": "message-1", "text": "Hello"}, turn_id="turn-1")
 STARTED = Draft("turn.started", {}, turn_id="turn-1", source_kind="runner")
 COMPLETED = Draft("turn.completed", {"durationMs": 5}, turn_id="turn-1", source_kind="runner")
@@ -81,7 +80,7 @@ def headers(
     if origin is not None:
         found.append((b"origin", origin.encode()))
     if cookie is not None:
-        found.append((b"cookie", f"other=1; {COOKIE}={cookie}".encode()))
+        found.append((b"cookie", f"other=1; {cookie_name(Surface.CLEANROOM)}={cookie}".encode()))
     return found
 
 

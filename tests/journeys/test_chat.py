@@ -113,7 +113,7 @@ async def test_a_stranger_gets_404_for_a_living_room_on_every_route(ada: Browser
 async def test_the_cookie_is_httponly_strict_and_lives_thirty_days(ada: Browser) -> None:
     answer = await ada.call("GET", f"cleanroom/session?sessionId={ada.session_id}")
     cookie = answer.headers["Set-Cookie"]
-    assert cookie.startswith("paperclip_capability_chat=")
+    assert cookie.startswith(f"paperclip_capability_chat_{ada.address.rpartition(':')[2]}=")
     for attribute in ("HttpOnly", "SameSite=Strict", "Max-Age=2592000", "Path=/"):
         assert attribute in cookie
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.journeys import databases
-from tests.journeys.support import PROJECT, Server, browser
+from tests.journeys.support import PROJECT, Browser, Server, browser
 
 pytestmark = [pytest.mark.codex]
 START_S = 40
@@ -56,6 +57,34 @@ async def test_a_second_server_on_a_database_or_a_directory_is_refused_and_ends_
         assert "Another server uses" in refused(var=server.var, database=f"sqlite:///{directory / 'own.sqlite3'}")
         frames = await ada.frames_until(message.body["cursor"])
         assert frames[-1]["type"] == "settled"
+
+
+@pytest.mark.requirement("access.ports")
+async def test_two_servers_on_one_host_leave_each_others_cookies_alone(make_server: Callable[..., Server]) -> None:
+    here, there = make_server(), make_server()
+    async with browser(here) as one:
+        room = (await one.open())["sessionId"]
+        one.address = there.address  # the same jar, as in a browser with a tab on each
+        assert (await one.open())["sessionId"] != room
+        await one.new_chat()
+        await logged_in(one, there)
+        one.address = here.address
+        assert (await one.open(room))["sessionId"] == room
+        await logged_in(one, here)
+        for server in (there, here):
+            async with one.http.get(f"{server.address}/admin/") as index:
+                assert "Log out" in await index.text()
+
+
+async def logged_in(one: Browser, server: Server) -> None:
+    """Log the operator in, as the form does."""
+    address = f"{server.address}/admin/login/"
+    async with one.http.get(address) as form:
+        [token] = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', await form.text())
+    password = (server.var / "operator-password").read_text().strip()
+    fields = {"csrfmiddlewaretoken": token, "username": "operator", "password": password, "next": "/admin/"}
+    async with one.http.post(address, data=fields, headers={"Referer": address, "Origin": server.address}) as answer:
+        assert answer.url.path == "/admin/"
 
 
 def test_a_database_that_cannot_be_reached_is_named_without_a_traceback(directory: Path) -> None:

@@ -102,7 +102,7 @@ def good_journey() -> Journey:
         retired=dict.fromkeys(addresses, 404),
         stranger=dict.fromkeys((*addresses, "cleanroom/session"), 404),
         routes=dict(EXPECTED_ROUTES),
-        cookies=["paperclip_capability_chat"],
+        cookies=["paperclip_capability_chat_4184"],
         received=['{"id": "task-cleanroom-12345678", "text": "Bearer [REDACTED]"}'],
     )
 

@@ -30,6 +30,7 @@ AS_ROOT = (
     "Root      this server runs as root, and so do Codex and runnerd. The model's commands have no powers and see no\n"
     "          settings or homes, but whoever finds a way out of their sandbox is root: better use an ordinary account"
 )
+SESSION_COOKIE, CSRF_COOKIE = settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME
 OWN_PLACE = (
     "Give this one a directory, a database and a port of its own: PORT=4190 CAPABILITY_VAR_DIR=var/two make demo"
 )
@@ -89,6 +90,7 @@ class Command(BaseCommand):
             threading.Thread(target=_stop_at_end_of_input, daemon=True).start()
 
         def ready(host: str, port: int) -> None:
+            name_cookies(port)
             self._say(host, port, password, cut)
 
         try:
@@ -122,6 +124,12 @@ class Command(BaseCommand):
 def user_warning(user_id: int) -> str:
     """Return what to say of the account that the server runs as; empty when there is nothing to say."""
     return AS_ROOT if user_id == 0 else ""
+
+
+def name_cookies(port: int) -> None:
+    """Give the admin's cookies names of their own: browsers send one host's cookies to all its ports."""
+    settings.SESSION_COOKIE_NAME = f"{SESSION_COOKIE}_{port}"
+    settings.CSRF_COOKIE_NAME = f"{CSRF_COOKIE}_{port}"
 
 
 def collect_static() -> None:
