@@ -377,6 +377,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "A person answers a question and decides an approval, and the same thread goes on.",
         "issue 2, semantic boundary",
     ),
+    "journey.cookie-lost": (
+        "A browser whose cookie is gone gets a fresh room, however it asks.",
+        "seed clean-room chat",
+    ),
     "journey.denial": ("A withheld tool is denied in sight.", "seed, exposure profile"),
     "journey.killed": (
         "After a kill of Codex or runnerd the page says so, and Try again goes on.",

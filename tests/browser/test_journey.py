@@ -183,6 +183,26 @@ def test_a_person_stops_a_long_answer_and_goes_on(product: Server, open_page: Op
     expect(chat.prose.last).to_contain_text("MCK-")
 
 
+@pytest.mark.requirement("journey.cookie-lost")
+@pytest.mark.parametrize("way", ["a refresh", "New chat", "Reset"])
+def test_who_has_lost_the_cookie_gets_a_fresh_room(product: Server, open_page: OpenPage, way: str) -> None:
+    chat = enter(open_page, product)
+    old, chip = chat.remembered_room(), chat.page.get_by_test_id("room-chip").inner_text()
+    chat.page.context.clear_cookies()
+    if way == "a refresh":
+        chat.page.reload()
+    elif way == "New chat":
+        chat.button("New chat").click()
+    else:
+        chat.button("Reset").click()
+        chat.page.get_by_test_id("reset-confirm").click()
+    expect(chat.page.get_by_test_id("room-chip")).not_to_have_text(chip, timeout=TURN_MS)
+    chat.is_in("ready")
+    assert chat.remembered_room() != old
+    chat.send("Read this issue")
+    is_settled(chat, 1)
+
+
 @pytest.mark.requirement("journey.killed")
 @pytest.mark.parametrize(
     ("words", "code"), [("app-server", "codex_unavailable"), ("cleanroom.runnerd", "runnerd_unavailable")]

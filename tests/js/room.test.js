@@ -73,6 +73,35 @@ test('a room that was asked for early is entered as it comes, and asked for agai
   assert.equal(room.phase.value, 'open')
 })
 
+const stranger = () => refusal('unknown_session', 'Unknown.')
+
+test('a remembered room that is no longer this browser’s gives way to a fresh one', async () => {
+  const held = storage()
+  held.setItem(SESSION_KEY, 'session-lost')
+  const { room, calls } = await enter([stranger(), payload()], { held })
+  assert.deepEqual(calls, [['open', 'session-lost'], ['open']])
+  assert.equal(room.phase.value, 'open')
+  assert.equal(held.getItem(SESSION_KEY), 'session-1')
+})
+
+test('a lost room that was asked for early gives way to a fresh one', async () => {
+  const { room, calls } = await enter([payload(), payload({ sessionId: 'session-2' })])
+  calls.length = 0
+  await room.startFrom(Promise.reject(stranger()))
+  assert.deepEqual(calls, [['open']])
+  assert.equal(room.store.head.value.sessionId, 'session-2')
+})
+
+test('new chat and reset lead out of a room that is no longer this browser’s', async () => {
+  for (const act of ['newChat', 'reset']) {
+    const { room, calls } = await enter([payload(), stranger(), payload({ sessionId: 'session-2' })])
+    await room[act]()
+    assert.deepEqual(calls.slice(1), [[act, 'session-1'], ['newChat']])
+    assert.equal(room.store.head.value.sessionId, 'session-2')
+    assert.equal(room.phase.value, 'open')
+  }
+})
+
 test('a room that cannot be opened shows its reason and nothing of a room', async () => {
   const { room, streams } = await enter([refusal('codex_login_required', 'Codex has no login.')])
   assert.equal(room.phase.value, 'failed')
@@ -271,6 +300,31 @@ test('a gap that stays takes a fresh snapshot of the same room and follows from 
   assert.equal(room.store.head.value.view.issue.status, 'done')
 })
 
+test('a gap that cannot be closed is tried again by opening the same room, whatever was asked before', async () => {
+  const { room, streams, calls } = await enter([
+    payload(),
+    payload({ sessionId: 'session-2' }),
+    refusal('internal_error'),
+    payload({ sessionId: 'session-2', cursor: 9 }),
+  ])
+  await room.reset()
+  await streams[1].onGap()
+  assert.equal(room.phase.value, 'failed')
+  await room.retry()
+  assert.deepEqual(calls.slice(-2), [
+    ['open', 'session-2'],
+    ['open', 'session-2'],
+  ])
+  assert.equal(room.phase.value, 'open')
+  assert.equal(streams.at(-1).cursor(), 9)
+})
+
+test('a gap in a room that is no longer this browser’s is its end', async () => {
+  const { room, streams } = await enter([payload(), stranger()])
+  await streams[0].onGap()
+  assert.deepEqual(room.over.value, { code: 'unknown_session' })
+})
+
 test('try again starts the agent anew in the same room', async () => {
   const gone = head({ connection: { state: 'closed', code: 'codex_unavailable', message: 'Codex ended.' } })
   const { room, feed, calls } = await enter([payload(), payload({ cursor: 2 })])
@@ -321,7 +375,6 @@ test('a closed frame of any other code is a dropped line, not the end', async ()
 })
 
 test('a room the server no longer knows is over, whichever call finds out', async () => {
-  const stranger = () => refusal('unknown_session', 'Unknown.')
   for (const act of [(room) => room.stop(), (room) => room.reconnect(), (room) => room.answer('i-1', 'accepted', {})]) {
     const { room } = await enter([payload(), stranger()])
     await act(room)

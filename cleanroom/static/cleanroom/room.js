@@ -1,5 +1,5 @@
 // room.js: one person in one clean room: opens it, follows it, and does what the buttons ask. Everything drawn is a
-// signal here, in `answers` or in the store; the server's address, its sockets and the clock are handed in.
+// signal here, in `sending`, in `answers` or in the store; the server's address, its sockets and the clock are handed in.
 // @ts-check
 import { batch, computed, signal } from '@preact/signals'
 import { announcement } from './announce.js'
@@ -7,8 +7,9 @@ import { createAnswers } from './answers.js'
 import { ApiError } from './api.js'
 import { isBlank, utf8Bytes } from './bytes.js'
 import { activeTurn } from './composer.js'
-import { withReturned, withoutReturned, withSuggested } from './draft.js'
+import { withSuggested } from './draft.js'
 import { isOver, problemOf } from './problems.js'
+import { createSending } from './sending.js'
 import { applyFrame, fromPayload } from './session_state.js'
 import { SESSION_KEY } from './storage.js'
 import { createStore, isAsked } from './store.js'
@@ -16,19 +17,6 @@ import { createStore, isAsked } from './store.js'
 /** @typedef {import('./types.js').Session} Session */
 /** @typedef {import('./types.js').Frame} Frame */
 /** @typedef {import('./problems.js').Shown} Shown */
-/**
- * @typedef {object} Pending  a message on its way
- * @property {string} text
- * @property {number} at  when it was sent, in milliseconds
- * @property {number} ordinal  of the newest turn at that time
- * @property {number | null} cursor  the event that holds it, once the server has said so
- */
-/**
- * @typedef {object} Named  a message as it is sent, and sent again
- * @property {string} text
- * @property {string} name
- * @property {number} ordinal  of the newest turn when it was first sent
- */
 /**
  * @typedef {object} Parts
  * @property {import('./api.js').Api} api
@@ -40,10 +28,7 @@ import { createStore, isAsked } from './store.js'
  * @property {() => string} [nameMessage]  gives each composed message a name of its own
  */
 
-/** @typedef {'' | 'failed' | 'refused' | 'unheard'} Returned  `failed`: its turn did; `unheard`: it may have arrived */
-
 const RECONNECTED_MS = 3_000 // source: reference B section 1.12
-const UNHEARD = new Set(['network', 'timeout']) // the server may have taken what it never confirmed
 const TAKES_MESSAGES = new Set(['ready', 'waiting', 'unavailable']) // a message starts an agent that is gone anew
 
 /** @param {Parts} parts */
@@ -54,8 +39,6 @@ export function createRoom(parts) {
   const phase = signal(/** @type {'loading' | 'open' | 'failed'} */ ('loading'))
   const failure = signal(/** @type {Shown | null} */ (null)) // why nothing could be opened
   const draft = signal('')
-  const returned = signal(/** @type {Returned} */ ('')) // a message stands in the composer again, and why
-  const pending = signal(/** @type {Pending | null} */ (null))
   const problem = signal(/** @type {Shown | null} */ (null)) // why the last action was refused
   const line = signal(/** @type {'open' | 'lost' | 'back'} */ ('open')) // the way to the server
   const busy = signal(/** @type {'' | 'new_chat' | 'reset' | 'reconnect'} */ (''))
@@ -64,11 +47,21 @@ export function createRoom(parts) {
   const otherRoom = signal('') // the room that another tab moved to
   const said = signal({ polite: '', assertive: '', count: 0 })
   const answers = createAnswers({ post: (answer) => api.answer(session.sessionId, answer) })
+  const sending = createSending({
+    api,
+    session: () => session,
+    draft,
+    write,
+    keep: () => drafts.save(session.sessionId, draft.peek()),
+    problem,
+    acting,
+    now,
+    nameMessage,
+  })
+  const { pending, returned } = sending
 
   /** @type {Session} */ let session
   /** @type {import('./stream.js').Stream | null} */ let stream = null
-  /** @type {{ turnId: string, text: string } | null} */ let lastSent = null
-  /** @type {Named | null} */ let doubt = null // given back, but it may have arrived
   let generation = 0 // moves with every room: what an older one still answers is dropped
   /** @type {{ call: () => Promise<any>, asked: '' | 'new_chat' | 'reset' | 'reconnect' }} */ let lastEntry
   const mayGoBack = signal(false) // what failed was leaving a room that is still there
@@ -91,7 +84,10 @@ export function createRoom(parts) {
     }
   }
 
-  const open = () => api.open(memory.read(SESSION_KEY))
+  const open = () => openOf(memory.read(SESSION_KEY))
+
+  /** @param {string} sessionId */
+  const openOf = (sessionId) => orFresh(api.open(sessionId), () => api.open())
 
   /** Enter with what was asked for already; another try asks again. @param {Promise<any>} opening */
   async function startFrom(opening) {
@@ -99,7 +95,7 @@ export function createRoom(parts) {
     await entering(() => {
       const call = next
       next = open
-      return call()
+      return orFresh(call(), () => api.open())
     })
   }
 
@@ -110,7 +106,6 @@ export function createRoom(parts) {
     const own = drafts.load(payload.sessionId)
     if (typed && !own) drafts.save(left, '')
     session = fromPayload(payload)
-    lastSent = doubt = null
     memory.write(SESSION_KEY, session.sessionId)
     drafts.prune(session.sessionId)
     batch(() => {
@@ -118,8 +113,8 @@ export function createRoom(parts) {
       write(own || typed)
       answers.clear()
       said.value = { polite: '', assertive: '', count: said.peek().count + 1 } // what was said of another room
-      pending.value = problem.value = gone.value = failure.value = null
-      returned.value = ''
+      sending.forget()
+      problem.value = gone.value = failure.value = null
       stopping.value = false
       otherRoom.value = busy.value = ''
       phase.value = 'open'
@@ -176,10 +171,9 @@ export function createRoom(parts) {
   /** @param {Session} before */
   function changed(before) {
     say(announcement(before, session))
-    settleDoubt()
+    sending.moved()
     const active = activeTurn(before.view)
     if (active && activeTurn(session.view)?.id !== active.id) turnEnded(active.id)
-    settlePending()
     answers.settle(session)
   }
 
@@ -187,32 +181,7 @@ export function createRoom(parts) {
   function turnEnded(turnId) {
     stopping.value = false
     const turn = session.view.turns.find(({ id }) => id === turnId)
-    if (turn?.state === 'failed' && lastSent?.turnId === turnId) giveBack(lastSent.text, 'failed')
-  }
-
-  /** A message that was given back for want of an answer had arrived after all. */
-  function settleDoubt() {
-    const turn = doubt && arrived(doubt)
-    if (!doubt || !turn) return
-    const { text } = doubt
-    doubt = null
-    if (turn.state === 'failed') return // it would come back at once
-    lastSent = { turnId: turn.id, text }
-    batch(() => {
-      write(withoutReturned(draft.peek(), text))
-      returned.value = ''
-      problem.value = null
-    })
-  }
-
-  /** The turn that a message began, once the stream has shown it. @param {{ text: string, ordinal: number }} message */
-  function arrived({ text, ordinal }) {
-    return session.view.turns.find((turn) => turn.ordinal > ordinal && turn.items.some((item) => isSaid(item, text)))
-  }
-
-  function settlePending() {
-    const held = pending.peek()
-    if (held && held.cursor !== null && session.cursor >= held.cursor) pending.value = null
+    if (turn?.state === 'failed') sending.turnFailed(turnId)
   }
 
   /** @param {'open' | 'lost'} state @param {number} attempt */
@@ -229,11 +198,15 @@ export function createRoom(parts) {
   /** What is held cannot be continued: take a fresh snapshot of the same room. */
   async function onGap() {
     const mine = generation
+    const { sessionId } = session
     try {
-      const payload = await api.open(session.sessionId)
+      const payload = await api.open(sessionId)
       if (mine === generation) refresh(payload)
     } catch (error) {
-      if (mine === generation) fail(error)
+      if (mine !== generation) return
+      if (isUnknown(error)) return leave('unknown_session')
+      lastEntry = { call: () => openOf(sessionId), asked: '' }
+      fail(error)
     }
   }
 
@@ -253,61 +226,7 @@ export function createRoom(parts) {
 
   // ---------------------------------------------------------------- what a person does
   async function send() {
-    if (!maySend.peek()) return
-    const text = draft.peek()
-    const newest = Math.max(0, ...session.view.turns.map((turn) => turn.ordinal))
-    const message = doubt?.text === text ? doubt : { text, name: nameMessage(), ordinal: newest }
-    doubt = null
-    batch(() => {
-      pending.value = { text, at: now(), ordinal: message.ordinal, cursor: null }
-      draft.value = '' // kept in the memory until the server has the message
-      returned.value = ''
-    })
-    await acting(
-      async (isMine) => {
-        const again = (/** @type {unknown} */ error) => {
-          if (isMine() && isUnheard(error)) return post(message)
-          throw error
-        }
-        const { turn, cursor } = await post(message).catch(again)
-        if (isMine()) sent({ turnId: turn.id, text, cursor })
-      },
-      ({ code }) => {
-        giveBack(text, UNHEARD.has(code) ? 'unheard' : 'refused')
-        if (UNHEARD.has(code)) doubt = message
-      },
-    )
-  }
-
-  /** Send a message; the stream may say that it arrived, where the answer does not. @param {Named} message */
-  async function post(message) {
-    const mine = generation
-    try {
-      return await api.send(session.sessionId, message.text, message.name)
-    } catch (error) {
-      const begun = mine === generation && isUnheard(error) && arrived(message)
-      if (!begun) throw error
-      return { turn: begun, cursor: session.cursor }
-    }
-  }
-
-  /** @param {{ turnId: string, text: string, cursor: number }} message */
-  function sent({ turnId, text, cursor }) {
-    lastSent = { turnId, text }
-    drafts.save(session.sessionId, draft.peek())
-    const held = pending.peek()
-    pending.value = held && { ...held, cursor }
-    settlePending()
-    if (session.view.turns.some(({ id, state }) => id === turnId && state === 'failed')) turnEnded(turnId)
-  }
-
-  /** @param {string} text @param {Returned} why */
-  function giveBack(text, why) {
-    batch(() => {
-      pending.value = null
-      returned.value = why
-      write(withReturned(draft.peek(), text))
-    })
+    if (maySend.peek()) await sending.send()
   }
 
   async function stop() {
@@ -334,12 +253,13 @@ export function createRoom(parts) {
   async function newChat() {
     busy.value = 'new_chat'
     const held = gone.peek() ? undefined : session?.sessionId
-    await entering(() => api.newChat(held))
+    await entering(() => orFresh(api.newChat(held), () => api.newChat()))
   }
 
   async function reset() {
     busy.value = 'reset'
-    await entering(() => api.reset(session.sessionId))
+    const { sessionId } = session
+    await entering(() => orFresh(api.reset(sessionId), () => api.newChat()))
   }
 
   /** Do again what could not be done when no room could be entered. */
@@ -444,7 +364,7 @@ export function createRoom(parts) {
     /** Enter the room this browser was in, or a new one. */
     start: () => entering(open),
     startFrom,
-    open: (/** @type {string} */ sessionId) => entering(() => api.open(sessionId)),
+    open: (/** @type {string} */ sessionId) => entering(() => openOf(sessionId)),
     retryLine: () => stream?.retryNow(),
     dismiss: () => (problem.value = null),
     /** Another tab wrote down the room it is in. @param {string} sessionId */
@@ -456,14 +376,23 @@ export function createRoom(parts) {
 
 /** @typedef {ReturnType<typeof createRoom>} Room */
 
-/** @param {import('./types.js').Item} item @param {string} text */
-function isSaid({ kind, body }, text) {
-  return kind === 'user_message' && body === text
+/** @param {unknown} error */
+function isUnknown(error) {
+  return error instanceof ApiError && error.code === 'unknown_session'
 }
 
-/** @param {unknown} error */
-function isUnheard(error) {
-  return error instanceof ApiError && UNHEARD.has(error.code)
+/**
+ * What is asked of a room that is no longer this browser's, as when its cookie is gone, is asked without naming one.
+ *
+ * @template T @param {Promise<T>} asked @param {() => Promise<T>} fresh
+ */
+async function orFresh(asked, fresh) {
+  try {
+    return await asked
+  } catch (error) {
+    if (isUnknown(error)) return fresh()
+    throw error
+  }
 }
 
 /** @param {string} code */

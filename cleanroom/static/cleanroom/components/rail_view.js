@@ -44,7 +44,7 @@ function newestTurn(store) {
   return id === undefined ? null : store.turn(id)
 }
 
-/** @param {import('../room.js').Pending | null} pending @param {number} ordinal */
+/** @param {import('../sending.js').Pending | null} pending @param {number} ordinal */
 function waitsForTurn(pending, ordinal) {
   return pending !== null && ordinal <= pending.ordinal
 }
