@@ -20,7 +20,7 @@ from django.views.decorators.http import require_safe
 MODULES_DIR = Path(__file__).resolve().parent / "static" / "cleanroom"
 API_BASE = "/api/capability/ui/"
 STREAM_PATH = f"{API_BASE}stream"
-STYLESHEETS = ("tokens", "base", "shell", "thread", "cards")
+STYLESHEETS = ("tokens", "base", "shell", "composer", "thread", "cards")
 EARLY = "early.js"  # a plain script that stands in the shell itself
 TYPES_ONLY = frozenset({"types.js"})  # read by the type checker, never by a browser
 

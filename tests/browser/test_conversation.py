@@ -157,12 +157,16 @@ def test_stop_is_there_while_a_turn_runs_and_says_who_stopped_it(chat: ThreadPag
     server.wait_for("message")
     chat.field.fill("the next thing")
     expect(chat.send_button).to_be_disabled()
-    chat.stop_button.click()
+    chat.stop_button.press("Enter")
     assert server.wait_for("interrupt") == {"sessionId": "session-1"}
     expect(chat.rail).to_contain_text("Stopping")
+    expect(chat.button("Stopping")).to_be_focused()
+    chat.page.keyboard.press("Enter")
     server.room.settle(1, state="interrupted", stoppedByUser=True)
     expect(chat.turns).to_contain_text("stopped by you")
     expect(chat.stop_button).to_be_hidden()
+    expect(chat.field).to_be_focused()
+    assert len(server.bodies("interrupt")) == 1
     expect(chat.field).to_have_value("the next thing")
     expect(chat.send_button).to_be_enabled()
 

@@ -179,9 +179,10 @@ def test_when_the_agent_dies_the_message_returns_and_try_again_sends_nothing(
     expect(chat.stop_button).to_be_hidden()
     expect(chat.prose).to_contain_text("I have beg")
 
-    banner.get_by_role("button", name="Try again").click()
+    banner.get_by_role("button", name="Try again").press("Enter")
     chat.is_in("ready")
     expect(banner).to_be_hidden()
+    expect(chat.field).to_be_focused()
     expect(chat.field).to_have_value("do it")
     expect(chat.page.locator("#composer-helper")).to_contain_text("It was not sent again")
     assert len(server.bodies("message")) == 1

@@ -2,6 +2,7 @@
 // @ts-check
 import { html, useRoom } from '../html.js'
 import { Alert, Cross } from './icons.js'
+import { PartingButton } from './parting_button.js'
 
 export function ActionError() {
   const room = useRoom()
@@ -16,10 +17,10 @@ export function ActionError() {
       </div>
       ${
         shown.code === 'turn_limit'
-          ? html`<button type="button" class="button small" onClick=${room.newChat}>New chat</button>`
+          ? html`<${PartingButton} class="button small" onClick=${room.newChat}>New chat<//>`
           : null
       }
-      <button type="button" class="button quiet small" aria-label="Dismiss" onClick=${room.dismiss}><${Cross} /></button>
+      <${PartingButton} class="button quiet small" aria-label="Dismiss" onClick=${room.dismiss}><${Cross} /><//>
     </div>
   `
 }

@@ -3,6 +3,7 @@
 import { html, useRoom } from '../html.js'
 import { todoFor } from '../problems.js'
 import { Alert, Check } from './icons.js'
+import { PartingButton } from './parting_button.js'
 import { Worded } from './worded.js'
 
 export function Banner() {
@@ -12,7 +13,7 @@ export function Banner() {
   if (room.line.value === 'lost') {
     return html`
       <${Bar} tone="warn" text="The connection to the server is lost. Trying to reach it again…">
-        <button type="button" class="button small" onClick=${room.retryLine}>Try now</button>
+        <${PartingButton} class="button small" onClick=${room.retryLine}>Try now<//>
       <//>
     `
   }
@@ -27,7 +28,7 @@ export function Banner() {
         todo=${todoFor(connection.code)}
         code=${connection.code}
       >
-        <button type="button" class="button small" data-testid="reconnect" onClick=${room.reconnect}>Try again</button>
+        <${PartingButton} class="button small" data-testid="reconnect" onClick=${room.reconnect}>Try again<//>
       <//>
     `
   }

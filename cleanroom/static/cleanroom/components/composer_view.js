@@ -6,6 +6,7 @@ import { html, useRoom } from '../html.js'
 import { counter } from '../bytes.js'
 import { messageWithdraws } from '../composer.js'
 import { Send, Stop } from './icons.js'
+import { PartingButton } from './parting_button.js'
 
 /** @param {{ onSent: () => void }} props */
 export function Composer({ onSent }) {
@@ -66,9 +67,9 @@ function StopButton({ state }) {
   const room = useRoom()
   if (state !== 'streaming' || room.pending.value?.cursor === null) return null
   return html`
-    <button type="button" class="button stop" data-testid="stop" disabled=${room.stopping.value} onClick=${room.stop}>
+    <${PartingButton} class="button stop" data-testid="stop" waits=${room.stopping.value} onClick=${room.stop}>
       <${Stop} />${room.stopping.value ? 'Stopping' : 'Stop'}
-    </button>
+    <//>
   `
 }
 
