@@ -500,6 +500,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "seed, session lifecycle",
     ),
     "page.shell": ("The shell names every module under a strict policy and holds no session.", "style section 8"),
+    "page.stand-in": ("The stand-in of the browser tests answers as the product does.", "house style"),
     "page.stop": ("Stop is there while a turn runs, and the turn says who stopped it.", "issue 2, the page"),
     "page.stream": ("Prose streams as sanitized markdown under a header that sums the turn up.", "issue 2, the page"),
     "page.stream.reconnect": ("A line cut again and again leaves every text whole and once.", "design section 7"),

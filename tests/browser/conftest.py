@@ -15,6 +15,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playw
 
 from tests.browser.support.room_server import RoomServer
 from tests.browser.support.thread_page import ThreadPage
+from tests.journeys.support import Server
 
 WIDE = {"width": 1440, "height": 900}
 NARROW = {"width": 390, "height": 844}
@@ -84,6 +85,16 @@ def server(running_server: RoomServer) -> RoomServer:
     """A scripted server without rooms, calls or refusals."""
     running_server.forget()
     return running_server
+
+
+@pytest.fixture(scope="module")
+def product() -> Iterator[Server]:
+    """The product itself, for all tests of a module."""
+    server = Server()
+    try:
+        yield server.start()
+    finally:
+        server.remove()
 
 
 @pytest.fixture

@@ -51,15 +51,6 @@ async (sessionId) => {
 """
 
 
-@pytest.fixture(scope="module")
-def product() -> Iterator[Server]:
-    server = Server()
-    try:
-        yield server.start()
-    finally:
-        server.remove()
-
-
 @pytest.fixture
 def start_product() -> Iterator[Callable[..., Server]]:
     made: list[Server] = []

@@ -83,16 +83,21 @@ class Room:
         self.server.run(self._close(code))
 
     async def _emit(self, ops: list[dict[str, Any]], kind: str, error: dict[str, str] | None) -> None:
+        before = self._works()
         apply_ops(self.view, ops)
-        working = any(turn["state"] in {"submitted", "running"} for turn in self.view["turns"])
-        frame = {"type": kind, "after": self.seq, "seq": self.seq + 1, "working": working, "ops": ops}
+        frame = {"type": kind, "after": self.seq, "seq": self.seq + 1, "ops": ops}
+        if (working := self._works()) != before:
+            frame["working"] = working
         self.seq += 1
         self.frames.append(frame | ({"error": error} if error else {}))
         await self._each(lambda socket: socket.send_json(self.frames[-1]))
 
+    def _works(self) -> bool:
+        return any(turn["state"] in {"submitted", "running"} for turn in self.view["turns"])
+
     async def _close(self, code: str) -> None:
         self.retired = True
-        await self._each(lambda socket: socket.send_json({"type": "closed", "code": code}))
+        await self._each(lambda socket: socket.send_json({"type": "closed", "seq": self.seq, "code": code}))
         await self._each(lambda socket: socket.close())
 
     async def _each(self, act: Callable[[web.WebSocketResponse], Coroutine[Any, Any, Any]]) -> None:
@@ -121,6 +126,11 @@ class Room:
             self.turns, f"message-{self.turns}", "user_message", author="Board user", body=text, redacted=redacted
         )
         await self._emit([{"op": "turn", "turn": turn}, message], "frame", None)
+
+    async def answering(self) -> None:
+        self.turns += 1
+        turn = {"id": f"turn-{self.turns}", "ordinal": self.turns, "state": "submitted", "hidden": True}
+        await self._emit([{"op": "turn", "turn": turn | {"at": self.server.clock()}}], "frame", None)
 
     def settle(self, ordinal: int, *, state: str = "completed", seconds: float = 2.0, **facts: Any) -> None:
         """End a turn, well or badly."""
@@ -281,7 +291,15 @@ class RoomServer:
         return self.add_room().payload()
 
     async def _interaction(self, room: Room, body: dict[str, Any]) -> dict[str, Any]:
-        return {"sessionId": room.session_id, "interactionId": body["interactionId"], "turn": None, "cursor": room.seq}
+        """Admit the hidden turn that hands the answer on; a test says what becomes of the card."""
+        await room.answering()
+        turn = {"id": f"turn-{room.turns}", "ordinal": room.turns}
+        return {
+            "sessionId": room.session_id,
+            "interactionId": body["interactionId"],
+            "turn": turn,
+            "cursor": room.seq,
+        }
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:
         socket = web.WebSocketResponse()
