@@ -147,6 +147,18 @@ def test_no_page_of_the_admin_offers_what_does_not_belong_to_one_that_only_shows
 
 
 @pytest.mark.django_db
+@pytest.mark.requirement("admin.read-only")
+@pytest.mark.parametrize("address", ["/admin/password_change/", "/admin/password_change/done/"])
+def test_the_operators_password_is_not_changed_by_a_page(address: str, client: Client) -> None:
+    operator = get_user_model().objects.create_superuser("operator", password="FAKE-operator")
+    client.force_login(operator)
+    passwords = {"old_password": "FAKE-operator", "new_password1": "FAKE-other-1", "new_password2": "FAKE-other-1"}
+    assert (client.get(address).status_code, client.post(address, passwords).status_code) == (404, 404)
+    operator.refresh_from_db()
+    assert operator.check_password("FAKE-operator")
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("address", ["/", "/admin/login/", "/admin/", "/admin/mockcore/task/"])
 def test_every_page_names_an_icon_that_is_there(address: str, client: Client) -> None:
     client.force_login(get_user_model().objects.create_superuser("operator", password="FAKE-operator"))

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Callable
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -40,26 +38,15 @@ Answer = HttpResponseBase
 class ContentPolicy:
     """Middleware: `request.csp_nonce` for the inline scripts of a page, and the policy that allows only them.
 
-    Works in a sync and in an async chain, so that a request changes threads no more often than it must.
+    Synchronous, as all of ours: `capability.http.handler`.
     """
 
-    sync_capable = True
-    async_capable = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], Answer]) -> None:
         self._get_response = get_response
-        self._is_async = iscoroutinefunction(get_response)
-        if self._is_async:
-            markcoroutinefunction(self)
 
-    def __call__(self, request: HttpRequest) -> Answer | Awaitable[Answer]:
+    def __call__(self, request: HttpRequest) -> Answer:
         request.csp_nonce = secrets.token_urlsafe(16)  # type: ignore[attr-defined]
-        if self._is_async:
-            return self._later(request)
         return with_policy(request, self._get_response(request))
-
-    async def _later(self, request: HttpRequest) -> Answer:
-        return with_policy(request, await self._get_response(request))
 
 
 def with_policy(request: HttpRequest, response: Answer) -> Answer:

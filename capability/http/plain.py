@@ -7,10 +7,8 @@ cookie with one of them can name nothing that is there.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
@@ -26,25 +24,14 @@ Answer = HttpResponseBase
 class PlainText:
     """Middleware that refuses, below the admin's address, what no database could be asked for.
 
-    Works in a sync and in an async chain, so that a request changes threads no more often than it must.
+    Synchronous, as all of ours: `capability.http.handler`.
     """
 
-    sync_capable = True
-    async_capable = True
-
-    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], Answer]) -> None:
         self._get_response = get_response
-        self._is_async = iscoroutinefunction(get_response)
-        if self._is_async:
-            markcoroutinefunction(self)
 
-    def __call__(self, request: HttpRequest) -> Answer | Awaitable[Answer]:
-        if self._is_async:
-            return self._later(request)
+    def __call__(self, request: HttpRequest) -> Answer:
         return refusal(request) or self._get_response(request)
-
-    async def _later(self, request: HttpRequest) -> Answer:
-        return refusal(request) or await self._get_response(request)
 
 
 def refusal(request: HttpRequest) -> Answer | None:

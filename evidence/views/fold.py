@@ -19,7 +19,7 @@ TOOL_CALL = frozenset({"tool_activity", "denial"})
 MESSAGES = frozenset({"user_message", "agent_message"})  # the only items that text is appended to
 
 IDENTITY: dict[str, Any] = {
-    "agentLabel": "Real Codex",
+    "agentLabel": "No agent",
     "runnerLabel": "Real runnerd",
     "runnerAttached": False,
     "controlPlaneLabel": "Mock Paperclip",

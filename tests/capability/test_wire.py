@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import DisallowedHost, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.test import AsyncRequestFactory, RequestFactory
+from django.test import RequestFactory
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -255,15 +255,6 @@ def test_data_is_not_stored_and_what_the_view_set_stays() -> None:
     assert kept(RequestFactory().get("/"))["Cache-Control"] == "max-age=1"
     stream = ContentPolicy(lambda _request: StreamingHttpResponse([b"x"], content_type="text/plain"))
     assert "Cache-Control" not in stream(RequestFactory().get("/"))
-
-
-@pytest.mark.requirement("page.policy")
-async def test_the_policy_works_in_an_async_chain() -> None:
-    async def later(request: HttpRequest) -> HttpResponse:
-        return page(request)
-
-    response = await ContentPolicy(later)(AsyncRequestFactory().get("/"))
-    assert "script-src" in directives(response)
 
 
 class Broken(Refusal):

@@ -25,7 +25,7 @@ from tests.evidence.views import only_item, rows, view_of
 # ---------------------------------------------------------------- the session and its runner
 def test_a_connected_runner_is_attached_and_names_its_model():
     facts = {"agentVersion": "0.132.0", "sandboxed": True, "model": "m", "modelLabel": "Rehearsal model", "attempt": 2}
-    view = view_of(ours("runner.connected", **facts, rehearsal=True))
+    view = view_of(ours("runner.connected", **facts, driverKind="codex_app_server", rehearsal=True))
     identity = view["identity"]
     assert (identity["runnerAttached"], identity["modelLabel"], identity["rehearsal"]) == (
         True,
@@ -36,6 +36,20 @@ def test_a_connected_runner_is_attached_and_names_its_model():
     assert view["connection"] == {"state": "connected", "attempt": 2, "code": None, "message": None}
     (row,) = rows(view, "runner")
     assert {"label": "Sandboxed", "value": "yes"} in row["details"]
+
+
+@pytest.mark.requirement("opening.live-only")
+@pytest.mark.parametrize(
+    ("events", "label"),
+    [
+        ([], "No agent"),
+        ([ours("runner.connected", model="m")], "No agent"),
+        ([ours("runner.connected", driverKind="scripted")], "Scripted agent"),
+        ([ours("runner.connected", driverKind="")], "Scripted agent"),
+    ],
+)
+def test_no_agent_is_called_real_before_its_driver_is_known_to_be(events, label):
+    assert view_of(*events)["identity"]["agentLabel"] == label
 
 
 def test_a_lost_runner_makes_the_agent_unavailable_until_it_is_back():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.support import Server, browser
+from tests.journeys.support import Server, browser, items
 
 pytestmark = [pytest.mark.codex]
 
@@ -42,9 +42,14 @@ async def test_planted_secrets_appear_in_no_answer_frame_log_or_row(
     seen: list[str] = []
     async with browser(server) as one:
         seen.append(json.dumps(await one.open()))
+        home = server.var / "runs" / one.session_id / "home"
+        assert home.is_dir(), "what is looked for is where it is looked for"
+        (home / "auth.json").symlink_to(login / "auth.json")  # as a session has it whose model needs a login
+        assert IN_LOGIN in (home / "auth.json").read_text()
         for message in (
             f"Record the status: the key is {IN_MESSAGE}",
-            "Run the shell command `env; cat /proc/*/environ; cat ~/.codex/auth.json ../home/auth.json`",
+            "Run the shell command `env; cat /proc/*/environ`",
+            f"Run the shell command `cat {login}/auth.json || cat {home}/auth.json || cat ../home/auth.json`",
             f"Run the shell command `echo {IN_OUTPUT[:10]}{IN_OUTPUT[10:]}`",
             "Read this issue, then record a one-sentence status on it.",
         ):
@@ -52,7 +57,9 @@ async def test_planted_secrets_appear_in_no_answer_frame_log_or_row(
             seen += [json.dumps(answer.body), json.dumps(frames)]
         payload = await one.open(one.session_id)
         seen.append(json.dumps(payload))
-        message = payload["view"]["turns"][-4]["items"][0]
+        [tried] = [row for row in items(payload, "progress_activity") if f"cat {login}" in json.dumps(row)]
+        assert {"label": "Exit code", "value": "1"} in tried["details"], "not one of them could be read"
+        message = payload["view"]["turns"][0]["items"][0]
         assert message["redacted"] is True
         assert "[REDACTED]" in message["body"]
         assert (login / "auth.json").read_text() == json.dumps({"OPENAI_API_KEY": IN_LOGIN})
