@@ -350,6 +350,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "host.stop.starting": ("A stop while the agent is starting ends the turn at once.", "trouble T34"),
     "host.thread-replaced": ("An agent that came back without its memory says so.", "issue clean-room chat"),
     "host.workspace": ("A workspace that was removed or replaced by a link is made again.", "design section 6"),
+    "house-plan.doors": ("Houses are entered by the modules that are named as their doors.", "design section 2"),
     "hostloop.bounded": ("Every wait on the host loop is bounded.", "architecture notes A"),
     "hostloop.closed": (
         "A closed host loop leaves no thread, and starts again when it is used.",
