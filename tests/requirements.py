@@ -31,8 +31,8 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "api.bodies": ("A hostile body is refused by name and changes nothing.", "design section 12"),
     "api.body-size": ("The body's bound is checked by length and while reading.", "design section 12"),
     "api.database-busy": ("A database held by others is 503, and only when nothing was changed.", "design section 12"),
-    "api.json-bodies": ("Hostile bodies are refused by name.", "trouble T47"),
     "api.ids": ("An id that cannot be one is refused like one that is not known.", "design section 12"),
+    "api.json-bodies": ("Hostile bodies are refused by name.", "trouble T47"),
     "api.methods": ("Every route enforces its method and content type.", "design section 12"),
     "approval.board-decides": (
         "The board decides an approval on a card and the thread resumes.",
@@ -350,12 +350,12 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "host.stop.starting": ("A stop while the agent is starting ends the turn at once.", "trouble T34"),
     "host.thread-replaced": ("An agent that came back without its memory says so.", "issue clean-room chat"),
     "host.workspace": ("A workspace that was removed or replaced by a link is made again.", "design section 6"),
-    "house-plan.doors": ("Houses are entered by the modules that are named as their doors.", "design section 2"),
     "hostloop.bounded": ("Every wait on the host loop is bounded.", "architecture notes A"),
     "hostloop.closed": (
         "A closed host loop leaves no thread, and starts again when it is used.",
         "architecture notes A",
     ),
+    "house-plan.doors": ("Houses are entered by the modules that are named as their doors.", "design section 2"),
     "interaction.one-winner": ("Answers at once to one card have one winner.", "trouble T04"),
     "interaction.refused": ("A refused answer leaves a decision record and no turn.", "design section 4"),
     "interaction.resumes": (
