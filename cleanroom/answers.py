@@ -63,7 +63,7 @@ def resolve_interaction(
 def _store(session: ChatSession, interaction_id: str, outcome: str, result: Any) -> tuple[Outcome, Handing, int]:
     """Apply an answer and admit its turn. A refusal commits its decision record, and nothing else."""
     ordinal, message_id, room = refuse_during_a_turn(session) + 1, new_message_id(), room_of(session)
-    ref, kind = _pending(room, interaction_id)
+    ref, kind = _answerable(session, interaction_id, outcome)
     _check_result(ref, result)
     answer = Answer(ref=ref, kind=kind, outcome=outcome, result=result)
     kept = kept_answers(session, room)
@@ -145,16 +145,28 @@ def _tasks_made(room: Room, interaction_id: str, stored: Applied) -> list[cards.
     return [{"id": item_id, "kind": "dependency", "at": stamp(), "createdTasks": children, "blockerEdges": []}]
 
 
-def _pending(room: Room, interaction_id: str) -> tuple[str, str]:
-    """Return reference and kind of a card that still waits; two tabs that answer at once have one winner."""
+def _answerable(session: ChatSession, interaction_id: str, outcome: str) -> tuple[str, str]:
+    """Return reference and kind of a card that takes an answer; two tabs that answer at once have one winner.
+
+    It waits, or this very answer took effect and its sender was told that it failed: then it is sent again.
+    """
+    room = room_of(session)
     for entity in ("interaction", "approval"):
         ref = f"{entity}:{interaction_id}"
         found = history.entities(company_id=room.company_id, refs=[ref])
         if ref in found:
-            if found[ref]["status"] != "pending":
+            if found[ref]["status"] != "pending" and not _is_unacknowledged(session, ref, outcome):
                 raise ApprovalAlreadyDecided if entity == "approval" else InteractionAlreadyResolved
             return ref, str(found[ref]["kind"]) if entity == "interaction" else "approval"
     raise InteractionMissing
+
+
+def _is_unacknowledged(session: ChatSession, ref: str, outcome: str) -> bool:
+    """Say whether the card was ended by this outcome without a turn to hand it on: the acknowledgement was lost."""
+    if session.turns.filter(answer_ref=ref).exists():
+        return False
+    room = room_of(session)
+    return room.port().has_applied(room.run_id, _key(room, ref, outcome), Principal.BOARD)
 
 
 def _envelope(turn: Handing, answer: Answer) -> Envelope:
@@ -162,11 +174,15 @@ def _envelope(turn: Handing, answer: Answer) -> Envelope:
     public_id = answer.card_id
     return Envelope(
         run_id=turn.room.run_id,
-        idempotency_key=f"capability-live-interaction:{public_id}:{answer.outcome}{_part(turn.room, answer.ref)}",
+        idempotency_key=_key(turn.room, answer.ref, answer.outcome),
         command=_command(public_id, answer),
         cause=Cause(turn_id=turn_alias(turn.ordinal), message_id=turn.message_id),
         principal=Principal.BOARD,
     )
+
+
+def _key(room: Room, ref: str, outcome: str) -> str:
+    return f"capability-live-interaction:{ref.partition(':')[2]}:{outcome}{_part(room, ref)}"
 
 
 def _part(room: Room, ref: str) -> str:

@@ -356,6 +356,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
         "architecture notes A",
     ),
     "house-plan.doors": ("Houses are entered by the modules that are named as their doors.", "design section 2"),
+    "interaction.lost-acknowledgement": (
+        "An answer of the board whose acknowledgement was lost can be sent again, and is handed on once.",
+        "issue semantic catalog",
+    ),
     "interaction.one-winner": ("Answers at once to one card have one winner.", "trouble T04"),
     "interaction.refused": ("A refused answer leaves a decision record and no turn.", "design section 4"),
     "interaction.resumes": (

@@ -13,10 +13,13 @@ import pytest
 from cleanroom import answers, outbox, startup
 from cleanroom.codex.drafts import Draft
 from cleanroom.harness import AgentUnavailableError
-from mockcore.plane import InteractionAlreadyResolved
+from mockcore.models import Company
+from mockcore.plane import ApprovalAlreadyDecided, InteractionAlreadyResolved
+from mockcore.refusal import Refusal
 from tests.cleanroom.support.chat import Chat
 from tests.cleanroom.support.memory_driver import MemoryAgent, MemoryDriver
 from tests.cleanroom.support.scripts import APPROVAL, QUESTION, calls
+from tests.factories import FaultFactory
 
 pytestmark = pytest.mark.requirement("turn.answer-kept")
 
@@ -229,3 +232,30 @@ def test_an_answer_the_user_stopped_before_an_agent_had_it_is_kept(agents: Memor
     chat.talk("Go on")
     [kept], rest = parts(agents.messages[-1])
     assert (kept["interactionId"], rest, delivered(chat)) == (card, "Go on", [card])
+
+
+@pytest.mark.requirement("interaction.lost-acknowledgement")
+@pytest.mark.parametrize(
+    ("operation_id", "arguments", "outcome", "over"),
+    [
+        ("request_human_input", QUESTION, "accepted", InteractionAlreadyResolved),
+        ("request_approval", APPROVAL, "approved", ApprovalAlreadyDecided),
+    ],
+)
+def test_an_answer_whose_acknowledgement_was_lost_is_sent_again_and_handed_on_once(
+    agents: MemoryDriver, chat: Chat, operation_id: str, arguments: dict[str, Any], outcome: str, over: type[Exception]
+) -> None:
+    card = asked(chat, operation_id, arguments)
+    FaultFactory(company=Company.objects.get(pk=chat.row.company_id), effect="lost_ack", code="lost")
+    with pytest.raises(Refusal, match="fault"):
+        chat.answer(card, outcome)
+    with pytest.raises(over):
+        chat.answer(card, "rejected" if outcome == "approved" else "declined")
+    assert len(agents.messages) == 1
+    assert chat.end_of(chat.answer(card, outcome)).event_type == "turn.completed"
+    assert [json.loads(message)["outcome"] for message in agents.messages[1:]] == [outcome]
+    assert delivered(chat) == [card]
+    [resolved] = chat.events("interaction.response.resolved")
+    assert resolved.payload["card"]["state"] == outcome
+    with pytest.raises(over):
+        chat.answer(card, outcome)
