@@ -86,6 +86,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "company.admin.withholds": ("Content references stay hidden in the admin.", "design section 7"),
     "company.answer.fits-card": ("An answer must fit its card; otherwise it says why.", "issue mock control plane"),
     "company.answer.parts": ("Verdicts may come in parts; what was submitted is locked.", "issue mock control plane"),
+    "company.apply.order": ("Of several things that forbid a command the first one is named.", "reference A 3.8"),
     "company.approval.scope": ("Only approvals of the active task are decided or commented.", "design section 4"),
     "company.authority.claims": ("The command boundary checks claims by itself.", "reference A 2.9"),
     "company.authority.ownership": ("The command boundary checks ownership by itself.", "reference A 2.9"),
@@ -164,6 +165,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "company.integrity": ("Named database constraints refuse impossible rows.", "design section 4"),
     "company.interaction.expired": ("A question expires once its time has come.", "issue mock control plane"),
     "company.interaction.once": ("An interaction is answered once.", "reference A 3.9"),
+    "company.interaction.outcomes": ("Each kind of question ends and wakes as the sheet says.", "reference A 3.11"),
     "company.interaction.stale-target": ("An interaction expires when its target moves.", "design section 4"),
     "company.interaction.suggested-tasks": ("Accepted suggestions become tasks.", "design section 4"),
     "company.interaction.superseded-by-comment": (
@@ -176,6 +178,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "company.lifecycle": ("A stopped company is read-only until it is started, and loses nothing.", "reference A 3.5"),
     "company.open.again": ("Reopening a run changes nothing.", "reference A 3.6"),
     "company.open.one-mutation": ("Opening checks the task out and is one mutation.", "reference A 3.6"),
+    "company.open.order": ("Of several rules that forbid an opening the first one is named.", "reference A 3.6"),
     "company.reads.whole": ("What is read together is of one revision.", "design section 4"),
     "company.refusal.moves-nothing": ("A refusal leaves only a decision record.", "design section 4"),
     "company.release": ("A released task is free for another run.", "reference A 3.9"),

@@ -123,6 +123,8 @@ def test_an_answer_that_fits_is_stored_as_given(kind: str, payload: Any, outcome
         ("item_verdicts", ITEMS, "answered", {"verdicts": {"i2": {"verdict": "defer", "reason": 3}}}, "must be a text"),
         ("item_verdicts", ITEMS, "answered", {"verdicts": {"i2": {"reason": "Dear"}}}, "has no verdict"),
         ("item_verdicts", ITEMS, "rejected", {"verdicts": {"i2": "defer"}}, "this card has no verdicts"),
+        ("item_verdicts", ITEMS, "answered", {"verdicts": {"a": "defer"}}, "reason"),
+        ("item_verdicts", ITEMS, "answered", {"verdicts": {"a": {"verdict": "defer", "reason": " "}}}, "reason"),
         ("item_verdicts", ITEMS, "answered", {"verdicts": {"i9": "approve"}}, "there is no item i9"),
         ("item_verdicts", ITEMS, "answered", {"verdicts": {"a": {"verdict": "reject"}}}, "needs a reason"),
     ],

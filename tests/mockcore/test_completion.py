@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -64,6 +65,8 @@ def test_a_yielded_run_has_its_assignee_woken_a_second_later(desk: Desk) -> None
     wake = desk.entity("wake:wake-0001")
     assert applied.scheduled_wake_ids == applied.delivered_wake_ids == ("wake-0001",)
     assert (wake["reason"], wake["status"]) == ("scheduled_retry", "delivered")
+    created, due = (datetime.fromisoformat(wake[name]) for name in ("createdAt", "dueAt"))
+    assert due - created == timedelta(seconds=1)
     assert wake["payload"] == {"runId": "run-1", "continuation": {"kind": "retry"}}
     assert isinstance(desk.open(run_id="run-2"), Applied)
 
