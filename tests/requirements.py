@@ -109,6 +109,7 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "company.checkpoint": ("A runner's last checkpoint is kept for it.", "reference A 3.16"),
     "company.clock.advance": ("The clock moves exactly as far as asked, in one revision.", "issue beyond the original"),
     "company.clock.bounds": ("The clock moves forward only, and within bounds.", "issue beyond the original"),
+    "company.clock.command": ("An operator moves time on and delivers what became due.", "issue semantic catalog"),
     "company.clock.once": ("One key moves the clock once.", "issue beyond the original"),
     "company.codes.reachable": ("Every code of the mock company has a smallest cause.", "reference A 3.19"),
     "company.command.atomic": ("A command takes effect wholly or not at all.", "design section 4"),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import json
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from mockcore import models
 from mockcore.commands import FinishTask, ReportProgress, RequestHumanInput, ResolveHumanInput, ScheduleWake
@@ -196,3 +199,32 @@ def test_questions_of_every_task_expire_and_what_nobody_can_read_never_does(desk
     models.Interaction.objects.filter(public_id="b").update(payload={"expiresAt": "2026-08-09T00:02:00Z"})
     desk.pass_time(60)
     assert desk.entity(f"task:{task.public_id}")["status"] == "todo"  # nobody holds it
+
+
+# ---------------------------------------------------------------- by the operator
+@pytest.mark.requirement("company.clock.command")
+def test_an_operator_moves_a_companys_time_on_and_is_told_what_came_of_it(desk: Desk) -> None:
+    desk.do(ask("2026-08-09T01:00:00Z", continuation_policy="wake_assignee"))
+    said = io.StringIO()
+    call_command("advance_clock", desk.company_id, "3600", "--key", "noon", "--json", stdout=said)
+    told = json.loads(said.getvalue())
+    assert told["revisions"] == ["advance_clock", "expire_interactions", "deliver_wakes"]
+    assert (told["disposition"], told["deliveredWakeIds"]) == ("applied", ["wake-0001"])
+    assert (told["clock"], told["stateRevision"]) == (desk.plane.state()["clock"], desk.plane.state_revision())
+    assert desk.entity("interaction:interaction-0001")["status"] == "expired"
+    before = desk.facts_of_state()
+    again = io.StringIO()
+    call_command("advance_clock", desk.company_id, "3600", "--key", "noon", stdout=again)
+    assert "duplicate" in again.getvalue()
+    assert desk.facts_of_state() == before
+
+
+@pytest.mark.requirement("company.clock.command")
+@pytest.mark.parametrize(("seconds", "says"), [("0", "clock_advance_invalid"), ("31622401", "clock_advance_invalid")])
+def test_a_move_that_cannot_be_is_refused_by_name(desk: Desk, seconds: str, says: str) -> None:
+    before = desk.facts_of_state()
+    with pytest.raises(CommandError, match=says):
+        call_command("advance_clock", desk.company_id, seconds)
+    assert desk.facts_of_state() == before
+    with pytest.raises(CommandError, match=rf"company_missing.*\n?.*{desk.company_id}"):
+        call_command("advance_clock", "company-nowhere", "1")
