@@ -97,6 +97,8 @@ class MockControlPlane:
     def apply(self, envelope: Envelope) -> Outcome:
         """Apply one command in one transaction. A refusal changes no entity and leaves a decision record.
 
+        All but one: after a `lost_ack` fault the command has taken effect, and only the answer says otherwise.
+
         What company time thereby brings due is settled by mutations of its own right after it (`due`). Raises
         `RunMissing`, `CompanyMissing`, and `CommandInvalid` for an envelope that cannot be read; a command that cannot
         is refused like any other.

@@ -72,7 +72,11 @@ class Applied:
 
 @dataclass(frozen=True, kw_only=True)
 class Refused:
-    """A command was refused by the control plane; no entity and no state revision changed."""
+    """A command was refused by the control plane; no entity and no state revision changed.
+
+    One exception is made on purpose: a `lost_ack` fault answers so although everything took effect, as a reply does
+    that got lost on its way. It is `retryable`, and the same command under the same key is then a duplicate.
+    """
 
     command_kind: str
     state_revision: int
