@@ -210,7 +210,8 @@ def test_an_operator_moves_a_companys_time_on_and_is_told_what_came_of_it(desk: 
     told = json.loads(said.getvalue())
     assert told["revisions"] == ["advance_clock", "expire_interactions", "deliver_wakes"]
     assert (told["disposition"], told["deliveredWakeIds"]) == ("applied", ["wake-0001"])
-    assert (told["clock"], told["stateRevision"]) == (desk.plane.state()["clock"], desk.plane.state_revision())
+    assert told["companyTime"] == "2026-08-09T01:00:04.000Z"
+    assert told["stateRevision"] == desk.plane.state_revision()
     assert desk.entity("interaction:interaction-0001")["status"] == "expired"
     before = desk.facts_of_state()
     again = io.StringIO()

@@ -10,9 +10,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from mockcore import askable, history
+from mockcore.models import Company
 from mockcore.plane import MockControlPlane
 from mockcore.port import AdvanceClock, Refused
 from mockcore.refusal import Refusal
+from mockcore.text import iso
 
 
 class Command(BaseCommand):
@@ -35,12 +37,13 @@ class Command(BaseCommand):
             outcome = plane.advance_clock(AdvanceClock(ticks=options["seconds"], idempotency_key=key))
             if isinstance(outcome, Refused):
                 raise CommandError(f"{outcome.code}: {outcome.message}")
+            made = history.list_revisions(company_id=company_id, after=outcome.state_revision - 1)
             facts = {
                 "companyId": company_id,
                 "disposition": outcome.disposition,
-                "clock": plane.state()["clock"],
-                "stateRevision": plane.state_revision(),
-                "revisions": operations(company_id, after=outcome.state_revision - 1),
+                "companyTime": iso(Company.objects.get(pk=company_id).now()),
+                "stateRevision": made[-1].number,
+                "revisions": [one.operation for one in made],
                 "deliveredWakeIds": list(outcome.delivered_wake_ids),
             }
         except Refusal as no:
@@ -49,9 +52,5 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(facts, indent=2))
             return
         for name, value in facts.items():
-            self.stdout.write(f"{name:<17} {value or '(none)'}")
-
-
-def operations(company_id: str, *, after: int) -> list[str]:
-    """Return what the move was, and what followed from it, in order."""
-    return [one.operation for one in history.list_revisions(company_id=company_id, after=after)]
+            told = ", ".join(value) if isinstance(value, list) else value
+            self.stdout.write(f"{name:<17} {told or '(none)'}")
