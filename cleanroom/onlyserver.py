@@ -20,7 +20,11 @@ PATIENCE_S = 3.0  # a database takes a moment to see that a killed server is gon
 PAUSE_S = 0.1
 
 
-class ServerPresent(Exception):
+class NoPlace(Exception):
+    """A server cannot run here; the message says why, for a person."""
+
+
+class ServerPresent(NoPlace):
     """Another server runs on the same directory or database. `what` names it for a person."""
 
     def __init__(self, what: str) -> None:
@@ -29,14 +33,18 @@ class ServerPresent(Exception):
 
 @contextmanager
 def only_server_of(directory: Path) -> Iterator[None]:
-    """Hold a directory and the database for as long as a server runs. Raises `ServerPresent`."""
+    """Hold a directory and the database for as long as a server runs. Raises `ServerPresent`, `NoPlace`."""
     with _file_lock(directory / "server.lock", shown(directory)), _database_lock():
         yield
 
 
 @contextmanager
 def _file_lock(path: Path, what: str) -> Iterator[None]:
-    with path.open("w") as file:
+    try:
+        file = path.open("w")
+    except OSError as error:
+        raise NoPlace(f"{shown(path)} cannot be written: {error.strerror}.") from None
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -47,7 +55,11 @@ def _file_lock(path: Path, what: str) -> Iterator[None]:
 @contextmanager
 def _database_lock() -> Iterator[None]:
     if connection.vendor == "sqlite":
-        database = Path(str(settings.DATABASES["default"]["NAME"])).resolve()
+        name = str(settings.DATABASES["default"]["NAME"])
+        if ":memory:" in name or "mode=memory" in name:
+            yield  # nobody else can reach it
+            return
+        database = Path(name).resolve()
         with _file_lock(database.with_name(f"{database.name}.server-lock"), f"the database {shown(database)}"):
             yield
         return

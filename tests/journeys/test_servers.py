@@ -92,3 +92,6 @@ def test_a_database_that_cannot_be_reached_is_named_without_a_traceback(director
     said = refused(var=directory, database=nowhere)
     assert "The database cannot be used" in said
     assert "hidden-word" not in said
+    assert "cannot be written: No such file or directory" in refused(
+        var=directory, database=f"sqlite:///{directory / 'absent' / 'own.sqlite3'}"
+    )

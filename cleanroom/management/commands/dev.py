@@ -22,7 +22,7 @@ from django.db.migrations.executor import MigrationExecutor
 from capability import serve
 from cleanroom import agent, operator, startup
 from cleanroom.guard import guard
-from cleanroom.onlyserver import ServerPresent, only_server_of, shown
+from cleanroom.onlyserver import NoPlace, ServerPresent, only_server_of, shown
 
 REHEARSAL_START_S = 15
 REHEARSAL_END_S = 5
@@ -65,6 +65,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         except ServerPresent as error:
             raise CommandError(f"{error} {OWN_PLACE}") from None
+        except NoPlace as error:
+            raise CommandError(str(error)) from None
         except OperationalError as error:
             raise CommandError(f"The database cannot be used: {str(error).strip().splitlines()[0]}") from None
 
