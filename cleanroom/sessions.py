@@ -34,7 +34,7 @@ from cleanroom.models import ChatSession, ChatTurn
 from cleanroom.opening import NOT_IN_TIME, new_chat, open_room, reset
 from cleanroom.payload import Opened, payload_of
 from cleanroom.registry import registry
-from cleanroom.rooms import Room, applied, room_of
+from cleanroom.rooms import ControlPlaneRefused, Room, room_of
 from cleanroom.turn_rows import add_turn, turn_alias
 from cleanroom.turns import AlreadyTerminal, TurnActive
 from cleanroom.undelivered import kept_answers, text_after
@@ -42,7 +42,7 @@ from evidence import record
 from evidence.record import Draft
 from mockcore import rows
 from mockcore.commands import PostBoardComment
-from mockcore.port import Cause, Envelope, Principal
+from mockcore.port import Cause, Envelope, Principal, Refused
 from mockcore.refusal import Refusal
 
 CLOSE_S = 5.0  # how long the processes before may take to end
@@ -65,14 +65,17 @@ def send_message(*, session_id: str, presented: str | None, text: str, client_me
     `TurnLimitReached`.
     """
 
-    def admit() -> tuple[Sent, Handing | None]:
+    def admit() -> tuple[Sent, Handing | None] | Refused:
         with transaction.atomic():
             session = owned_session(session_id=session_id, presented=presented, now=rooms.now(), lock=True)
             if (before := _sent_before(session, client_message_id)) is not None:
                 return before, None
             return _admit(session, text, client_message_id)
 
-    sent, turn = unless_lost(admit, session_id=session_id, presented=presented)
+    admitted = unless_lost(admit, session_id=session_id, presented=presented)
+    if isinstance(admitted, Refused):
+        raise ControlPlaneRefused(admitted)
+    sent, turn = admitted
     if turn is not None:
         hand_over(turn)
     return sent
@@ -86,17 +89,22 @@ def _sent_before(session: ChatSession, client_message_id: str) -> Sent | None:
     return Sent(session_id=session.public_id, ordinal=turn.ordinal, cursor=turn.cursor) if turn else None
 
 
-def _admit(session: ChatSession, text: str, client_message_id: str) -> tuple[Sent, Handing]:
-    """Store a message, its turn and its events. The chat's row is locked, in a transaction."""
+def _admit(session: ChatSession, text: str, client_message_id: str) -> tuple[Sent, Handing] | Refused:
+    """Store a message, its turn and its events. The chat's row is locked, in a transaction.
+
+    When the company refuses what is to be recorded on the issue, its decision is all that is committed.
+    """
     bounds, room = limits.cleanroom(), room_of(session)
     text = checked(text, limit_bytes=bounds.message_bytes)
     ordinal, message_id = refuse_during_a_turn(session) + 1, new_message_id()
     if session.turn_count >= bounds.turns:
         raise TurnLimitReached(f"This chat has used its {bounds.turns} turns. Start a New chat to go on.")
-    session.turn_count += 1
-    rows.update(session, ["turn_count"])
     kept = kept_answers(session, room)
     comment, shown = _board_comment(room, ordinal, message_id, text), redact_text(text)
+    if isinstance(comment, Refused):
+        return comment
+    session.turn_count += 1
+    rows.update(session, ["turn_count"])
     said = submitted(
         ordinal=ordinal,
         message_id=message_id,
@@ -145,7 +153,7 @@ class BoardComment:
         return [*drafts, Draft(type="issue.status.decision.applied", payload=header)]
 
 
-def _board_comment(room: Room, ordinal: int, message_id: str, text: str) -> BoardComment | None:
+def _board_comment(room: Room, ordinal: int, message_id: str, text: str) -> BoardComment | Refused | None:
     """A message while a card waits is a board comment on the issue; it supersedes the interactions that wait.
 
     Returns None when no card waited and nothing was recorded.
@@ -160,7 +168,9 @@ def _board_comment(room: Room, ordinal: int, message_id: str, text: str) -> Boar
         cause=Cause(turn_id=turn_alias(ordinal), message_id=message_id),
         principal=Principal.BOARD,
     )
-    stored = applied(room.port().apply(envelope))
+    stored = room.port().apply(envelope)
+    if isinstance(stored, Refused):
+        return stored
     return BoardComment(
         closed=toolcalls.settled_cards(room, pending), delivered=toolcalls.wakes_delivered(room, stored)
     )

@@ -416,6 +416,10 @@ REQUIREMENTS: Final[dict[str, tuple[str, str]]] = {
     "login.required": ("Without login and model, opening says so and keeps nothing.", "issue clean-room chat"),
     "logs.redacted": ("No secret stands in any part of a log line.", "design section 5"),
     "message.once": ("The same message sent again is answered as before and starts nothing.", "design section 12"),
+    "message.refused-by-the-company": (
+        "A message that the company refuses to record starts no turn.",
+        "issue semantic catalog",
+    ),
     "message.size": (
         "A message of 8,192 bytes of UTF-8 is accepted, one of 8,193 refused by name.",
         "seed clean-room chat, Bounds",

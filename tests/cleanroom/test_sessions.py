@@ -18,12 +18,13 @@ from cleanroom.outbox import Outbox
 from cleanroom.registry import registry
 from cleanroom.turns import AlreadyTerminal, TurnActive
 from mockcore import history
-from mockcore.models import DecisionRecord
+from mockcore.models import Company, DecisionRecord
 from mockcore.plane import InteractionAlreadyResolved
 from mockcore.refusal import Refusal
 from tests.cleanroom.support.chat import Chat, Later, at_once
 from tests.cleanroom.support.memory_driver import MemoryDriver
 from tests.cleanroom.support.scripts import APPROVAL, QUESTION, calls, endless
+from tests.factories import FaultFactory
 
 SECRET = "sk-proj-FAKEanswerkeyFAKEanswerkey55"
 
@@ -303,6 +304,22 @@ def test_a_wake_that_a_message_brings_is_shown_in_the_turn_of_the_message(agents
     assert [record["label"] for record in resolved.payload["records"]] == ["Wake delivered"]
     assert resolved.payload["records"][0]["body"].endswith("Codex gets this news in this turn.")
     assert (resolved.turn_id, len(agents.messages)) == ("turn-2", 2)
+
+
+@pytest.mark.requirement("message.refused-by-the-company")
+def test_a_message_that_a_fault_of_the_company_refuses_costs_nothing_and_goes_through_again(
+    agents: MemoryDriver, chat: Chat
+) -> None:
+    asked(agents, chat, "request_human_input", QUESTION)
+    FaultFactory(company=Company.objects.get(pk=chat.company_id), command_kind="post_board_comment", code="outage")
+    turns = chat.row.turn_count
+    with pytest.raises(Refusal) as refused:
+        chat.send("Never mind")
+    assert (refused.value.code, chat.row.turn_count) == ("outage", turns)
+    assert DecisionRecord.objects.filter(company_id=chat.company_id, outcome="faulted").count() == 1
+    assert chat.talk("Never mind").event_type == "turn.completed"
+    assert agents.messages[-1] == "Never mind"
+    assert chat.row.turn_count == turns + 1
 
 
 @pytest.mark.requirement("interaction.superseded")
