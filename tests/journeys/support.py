@@ -39,14 +39,14 @@ class Server:
         self.rehearsal = rehearsal
         self.environment = environment or {}
         self.process: subprocess.Popen[str] | None = None
-        self.address = ""
+        self.address, self.port = "", "0"  # any at first; then the same again, as cookies are named by it
         self.log = self.var / "server.log"
 
     def start(self) -> Server:
         if not self.var.exists():
             shutil.copytree(template(), self.var)
             databases.make(self.database, template=databases.TEMPLATE)
-        command = [sys.executable, "manage.py", "dev", "--port", "0", "--exit-with-parent"]
+        command = [sys.executable, "manage.py", "dev", "--port", self.port, "--exit-with-parent"]
         command += ["--rehearsal", "--pace", os.environ.get("JOURNEY_PACE", "8")] if self.rehearsal else []
         own = {"CAPABILITY_VAR_DIR": str(self.var), "DATABASE_URL": databases.address(self.database)}
         environment = os.environ | own | self.environment
@@ -62,6 +62,7 @@ class Server:
                 start_new_session=True,
             )
         self.address = self._address()
+        self.port = self.address.rpartition(":")[2]
         return self
 
     def _address(self) -> str:
