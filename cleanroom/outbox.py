@@ -29,7 +29,7 @@ from evidence.record import Draft
 log = logging.getLogger(__name__)
 PROGRESS = frozenset({"item.delta", "item.started", "item.completed", "item.failed"})
 AT_ONCE_S, PROGRESS_S, BOOKS_S = 0.0, 1 / 30, 1 / 10  # how long an entry may wait for company
-GATHER_S = 0.003  # what a person watches waits this long after a pause: it comes in bursts
+GATHER_S = 0.010  # what a person watches waits this long after a pause: it comes in bursts, often with its end
 WAITING_MAX = 1024  # entries, beyond which an agent is made to wait
 RETRY_PAUSES_S = (0.2, 1.0, 3.0)  # on top of the database's own patience
 KEPT_S = 5.0  # after the last of these, until what could not be written is tried anew
