@@ -15,7 +15,7 @@ from tests.journeys.support import Server
 
 PATIENCE_S = 30
 ROUTES = ("open", "message", "interaction", "interrupt", "reconnect", "reset", "new_chat", "unknown")
-FREE = frozenset({"turns", "identity"})  # of a view: what happened in the room, and which programs run there
+FREE = frozenset({"turns"})  # of a view: what happened in the room
 
 
 def shape(value: Any, *, name: str = "") -> Any:

@@ -156,6 +156,7 @@ class RoomServer:
     def forget(self) -> None:
         """Begin anew, without rooms, calls or refusals."""
         self.identity: dict[str, Any] = {
+            "agentLabel": "Real Codex",
             "runnerAttached": True,
             "modelLabel": "Rehearsal model (rules, not a language model)",
             "rehearsal": True,
